@@ -93,7 +93,8 @@ let package = Package(
       name: "CGStreamerCheck", path: "Sources/GStreamer/CGStreamerCheck",
       pkgConfig: "gstreamer-check-1.0"),
     .target(
-      name: "GStreamerCheck", dependencies: ["CGStreamer", "CGStreamerCheck", "GStreamer"],
+      name: "GStreamerCheck",
+      dependencies: ["CGStreamer", "CGStreamerCheck", "GStreamer", "StereoVideo"],
       path: "Sources/GStreamer/GStreamerCheck", swiftSettings: strict),
 
     // The elements, a folder each.
@@ -128,7 +129,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "PartialFile", path: "Sources/Host/PartialFile", swiftSettings: strict),
     .target(
-      name: "PipelineHost", dependencies: ["GStreamer", "PartialFile", "PipelineFile"],
+      name: "PipelineHost",
+      dependencies: ["GStreamer", "PartialFile", "PipelineFile", "StereoVideo"],
       path: "Sources/Host/PipelineHost", swiftSettings: strict),
 
     // The library for apps, and the command.
@@ -229,10 +231,11 @@ let package = Package(
       swiftSettings: unoptimized),
     .target(
       name: "TestElements",
-      dependencies: ["CGStreamer", "GStreamer", "SpatialElements", "TestKit"],
+      dependencies: ["CGStreamer", "GStreamer", "SpatialElements", "StereoVideo", "TestKit"],
       path: "Tests/TestElements", swiftSettings: strict),
     .target(
-      name: "TestKit", dependencies: ["GStreamer", "HEVC", "ISOBMFF", "StereoEncoder"],
+      name: "TestKit",
+      dependencies: ["GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoVideo"],
       path: "Tests/TestKit", swiftSettings: strict),
     .testTarget(
       name: "PipelineHostTests",
@@ -254,7 +257,7 @@ let package = Package(
       swiftSettings: unoptimized),
     .testTarget(
       name: "GStreamerTests",
-      dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck", "TestKit"],
+      dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck", "StereoVideo", "TestKit"],
       swiftSettings: unoptimized),
     // What is fed with hostile input, by `make fuzz` and by the tests.
     .target(
@@ -266,7 +269,9 @@ let package = Package(
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
       name: "FuzzTests",
-      dependencies: ["CGStreamer", "FuzzTargets", "GStreamer", "TestElements", "TestKit"],
+      dependencies: [
+        "CGStreamer", "FuzzTargets", "GStreamer", "StereoVideo", "TestElements", "TestKit",
+      ],
       exclude: ["Regressions", "Seeds"], swiftSettings: unoptimized),
 
     // The elements: linked into the tests by `make check`, in the built libgstspatial.so by `make

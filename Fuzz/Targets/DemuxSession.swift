@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 public import CGStreamer
+import StereoVideo
 import Synchronization
 
 /// How an `mvhevcdemux` gets its input, and what upstream does wrong.

@@ -3,6 +3,7 @@
 import HEVC
 import ISOBMFF
 import MoviePlayer
+import StereoVideo
 
 /// Plays a movie or a layered stream with each kind of source, with seeks.
 func playMovie(_ bytes: [UInt8]) {
@@ -39,7 +40,7 @@ private struct PlayingSession: ~Copyable {
 
   /// Seeks for any input: to the start, to another time, backwards, and keyframes only.
   var seeks: [SeekRequest] {
-    let time = Nanoseconds(bytes.count) * 100_000
+    let time = bytes.count * ClockTime.millisecond / 10
     var keyUnit = SeekRequest(to: time)
     keyUnit.precision = .keyUnit(.nearest)
     var fast = SeekRequest(rate: 8, start: .at(0))

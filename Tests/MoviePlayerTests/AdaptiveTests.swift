@@ -11,7 +11,7 @@ import Testing
 /// Streams whose source sets the times, and streams that start again with another index, as from
 /// adaptive streaming.
 struct AdaptiveTests {
-  static let frame: Nanoseconds = 1_000_000_000 / 30
+  static let frame: ClockTime = 1_000_000_000 / 30
 
   /// A movie in fragments: its index, and a fragment with its data for each group of pictures.
   private func fragments(
@@ -51,7 +51,7 @@ struct AdaptiveTests {
     }
   }
 
-  private func times(_ start: Nanoseconds?) -> ChunkTimes {
+  private func times(_ start: ClockTime?) -> ChunkTimes {
     var times = ChunkTimes()
     times.presentationTime = start
     return times
@@ -68,7 +68,7 @@ struct AdaptiveTests {
     var recording = Recording()
     for (number, fragment) in fragments.prefix(3).enumerated() {
       // A playlist rounds.
-      let start = Nanoseconds(number) * 200_000_000 + 3_000_000
+      let start = number * 200 * .millisecond + 3_000_000
       try player.append(ByteSlice(fragment), times(number == 0 ? 0 : start))
       #expect(try give(&player, &recording) == nil)
     }
@@ -78,7 +78,7 @@ struct AdaptiveTests {
       let shown = recording[name].shown.compactMap(\.presentationTime).sorted()
       #expect(shown.count == 18)
       for (number, time) in shown.enumerated() {
-        #expect(time / 1_000_000 == Nanoseconds(number) * 1000 / 30, "\(name)")
+        #expect(time.units(perSecond: 1000) == UInt64(number) * 1000 / 30, "\(name)")
       }
       #expect(
         recording[name].samples.allSatisfy { $0.decodeTime ?? 0 <= $0.presentationTime ?? 0 })
@@ -88,7 +88,7 @@ struct AdaptiveTests {
     // Upstream seeks: all is dropped, and another fragment comes, possibly after the index again.
     for (repeatsIndex, place) in [(true, 6), (false, 1)] {
       player.flush()
-      segment.start = Nanoseconds(place) * 200_000_000 + 50_000_000
+      segment.start = place * 200 * .millisecond + 50_000_000
       player.continueSource(in: segment)
       var rest = Recording(after: recording)
       if repeatsIndex { try player.append(ByteSlice(index), times(nil)) }
@@ -96,7 +96,7 @@ struct AdaptiveTests {
       #expect(try give(&player, &rest) == nil)
       #expect(rest.disorder == [] && rest.warnings.isEmpty)
       let shown = rest["video_0"].shown.compactMap(\.presentationTime).sorted()
-      #expect(shown.first.map { $0 / 1_000_000 } == Nanoseconds(place) * 200)
+      #expect(shown.first?.units(perSecond: 1000) == UInt64(place) * 200)
       #expect(shown.count == 12)
       #expect(rest["left"].segments == [segment])
       #expect(rest["left"].samples.first?.flags.contains(.discontinuity) == true)
@@ -116,12 +116,12 @@ struct AdaptiveTests {
     var recording = Recording()
     // The fourth fragment is what upstream begins with; later it says something a little else.
     for (number, fragment) in fragments[3..<6].enumerated() {
-      let start = Nanoseconds(number) * 201_000_000
+      let start = number * 201 * ClockTime.millisecond
       try player.append(ByteSlice(fragment), times(start))
       _ = try give(&player, &recording)
     }
     let shown = recording["video_0"].shown.compactMap(\.presentationTime).sorted()
-    #expect(shown.map { $0 / 1_000_000 } == (0..<18).map { $0 * 1000 / 30 })
+    #expect(shown.map { $0.units(perSecond: 1000) } == (0..<18).map { $0 * 1000 / 30 })
   }
 
   @Test("an incomplete fragment is dropped if another one begins")
@@ -237,7 +237,7 @@ struct AdaptiveTests {
     var player = MoviePlayer(.stream(StreamSource()))
     var recording = Recording()
     try player.append(ByteSlice(start))
-    var durations: [Nanoseconds] = []
+    var durations: [ClockTime] = []
     for fragment in fragments {
       try player.append(ByteSlice(fragment))
       let changes = recording.statusChanges
@@ -246,6 +246,7 @@ struct AdaptiveTests {
       let isNew = durations.count < 2 || durations[durations.count - 2] != durations.last
       #expect(isNew == (recording.statusChanges > changes) || durations.count == 1)
     }
-    #expect(durations.map { $0 / 1_000_000 } == [500, 500, 600, 800, 1000, 1200, 1400, 1600])
+    #expect(
+      durations.map { $0.units(perSecond: 1000) } == [500, 500, 600, 800, 1000, 1200, 1400, 1600])
   }
 }

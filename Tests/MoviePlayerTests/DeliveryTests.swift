@@ -3,6 +3,7 @@
 import Foundation
 import FuzzTargets
 import MoviePlayer
+import StereoVideo
 import TestKit
 import Testing
 

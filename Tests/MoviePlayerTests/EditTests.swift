@@ -3,6 +3,7 @@
 import FuzzTargets
 import ISOBMFF
 import MoviePlayer
+import StereoVideo
 import TestKit
 import Testing
 
@@ -62,7 +63,7 @@ struct EditTests {
       guard let time = first.presentationTime, time + 1000 >= segment.start,
         time + 1000 < segment.stop ?? .max, let frame = media[first.data.bytes]
       else { continue }
-      all.append([frame, Int((segment.streamTime(of: time) + 1_000_000) * 30 / 1_000_000_000)])
+      all.append([frame, Int((segment.streamTime(of: time) + 1_000_000).units(perSecond: 30))])
     }
     return all.sorted { $0[1] < $1[1] }
   }
@@ -106,7 +107,7 @@ struct EditTests {
     var session = Session(try make(list), .read)
     let whole = try session.playToEnd()
     for place in list.expected {
-      let time = Nanoseconds(place[1]) * 1_000_000_000 / 30 + 2
+      let time = ClockTime(place[1], perSecond: 30) + 2
       guard session.seek(SeekRequest(to: time)) else { throw Failure("the seek is refused") }
       var rest = Recording(after: whole)
       try session.play(into: &rest)

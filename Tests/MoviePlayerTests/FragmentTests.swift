@@ -2,6 +2,7 @@
 
 import FuzzTargets
 import MoviePlayer
+import StereoVideo
 import TestKit
 import Testing
 
@@ -44,13 +45,13 @@ struct FragmentTests {
     while whole.streams.isEmpty {
       if case .output(let output) = try session.next() { whole.add(output) }
     }
-    for frame in [40, 3, 20, 47, 0, 13] as [Nanoseconds] {
-      let time = frame * 1_000_000_000 / 30 + 1_000_000
+    for frame in [40, 3, 20, 47, 0, 13] {
+      let time = ClockTime(frame, perSecond: 30) + 1_000_000
       guard session.seek(SeekRequest(to: time)) else { throw Failure("the seek is refused") }
       var rest = Recording(after: whole)
       try session.play(into: &rest)
       #expect(rest.disorder == [])
-      let key = Int(frame) / WovenStream.keyInterval * WovenStream.keyInterval
+      let key = frame / WovenStream.keyInterval * WovenStream.keyInterval
       let expected = complete["video_0"].contents.dropFirst(key)
       #expect(rest["video_0"].contents == Array(expected), "\(frame)")
       #expect(rest["video_0"].segments.first?.time == time)

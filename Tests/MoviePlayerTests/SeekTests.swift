@@ -2,12 +2,13 @@
 
 import FuzzTargets
 import MoviePlayer
+import StereoVideo
 import TestKit
 import Testing
 
 /// Going elsewhere in a movie, backwards, and over a part of it.
 struct SeekTests {
-  static let frame: Nanoseconds = 1_000_000_000 / 30
+  static let frame: ClockTime = 1_000_000_000 / 30
 
   /// What a seek gives, up to the end.
   private func play(
@@ -29,9 +30,9 @@ struct SeekTests {
     let whole = try session.playToEnd()
     var dice = Dice(7)
     for _ in 0..<100 {
-      let time = Nanoseconds(dice.next(below: 1_590_000_000)) + 2
+      let time = ClockTime(nanoseconds: dice.next(below: 1_590_000_000)) + 2
       let rest = try play(&session, SeekRequest(to: time), after: whole)
-      let shown = Int(time * 30 / 1_000_000_000)
+      let shown = Int(time.units(perSecond: 30))
       let key = shown / WovenStream.keyInterval * WovenStream.keyInterval
       for name in ["left", "right", "video_0"] {
         let all = whole[name].contents
@@ -54,13 +55,13 @@ struct SeekTests {
   func keyUnits() throws {
     var session = Session(try WovenMovie().bytes(), .read)
     let whole = try session.playToEnd()
-    #expect(session.player.duration == 48 * 1_000_000_000 / 30)
+    #expect(session.player.duration == 48 * .second / 30)
     for (snap, frame) in [(SeekRequest.Snap.before, 12), (.after, 18), (.nearest, 18)] {
       var seek = SeekRequest(to: 16 * Self.frame)
       seek.precision = .keyUnit(snap)
       let rest = try play(&session, seek, after: whole)
       let first = try #require(rest["video_0"].streamTimes.first)
-      #expect(first / (Self.frame - 1) == Nanoseconds(frame), "\(snap)")
+      #expect(first.nanoseconds / (Self.frame - 1).nanoseconds == frame, "\(snap)")
       #expect(rest["video_0"].segments.first?.time == first)
       #expect(rest["video_0"].samples.count == 48 - frame)
     }
@@ -134,7 +135,8 @@ struct SeekTests {
   func storm() throws {
     let movie = try #require(SeedMovie(try WovenMovie(repetitions: 1, hasAudio: true).bytes()))
     let times =
-      [0, 1, 100_000_000, 399_999_999, 400_000_000, 1 << 40, .max - 1, .max] as [Nanoseconds]
+      [0, 1, 100_000_000, 399_999_999, 400_000_000, 1_000_000_000_000, .max - 1, .max]
+      as [ClockTime]
     let rates = [
       1, -1, 0.5, -2, 1000, -1e9, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
       .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
@@ -147,7 +149,9 @@ struct SeekTests {
         var seek = SeekRequest(
           rate: rates[dice.next(below: rates.count)], start: .at(times[dice.next(below: 8)]))
         if dice.next(below: 2) == 0 { seek.stop = .at(times[dice.next(below: 8)]) }
-        if dice.next(below: 3) == 0 { seek.start = .fromEnd(-Int64(dice.next(below: 500_000_000))) }
+        if dice.next(below: 3) == 0 {
+          seek.start = .fromEnd(RunningTime(nanoseconds: -dice.next(below: 500_000_000)))
+        }
         seek.flags = PlaybackSegment.Flags(rawValue: UInt32(dice.next(below: 64)))
         if dice.next(below: 2) == 0 { seek.precision = .keyUnit(.nearest) }
         guard session.seek(seek) else { continue }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import MoviePlayer
+import StereoVideo
 import TestKit
 import Testing
 
@@ -69,7 +70,7 @@ struct TrickModeTests {
     if case .movable = test.delivery {} else { #expect(session.byteCount - read < bytes.count / 2) }
     let keys = Array(stride(from: 0, to: Self.frameCount, by: WovenStream.keyInterval))
     for name in ["left", "right", "video_0"] {
-      let frames = fast[name].streamTimes.map { Int(($0 + 1_000_000) / SeekTests.frame) }
+      let frames = fast[name].streamTimes.map { Int(($0 + 1_000_000).units(perSecond: 30)) }
       #expect(frames == (test.rate > 0 ? keys : keys.reversed()), "\(name)")
       #expect(fast[name].samples.allSatisfy { $0.duration ?? 0 >= 6 * SeekTests.frame })
       #expect(fast[name].samples.allSatisfy { $0.flags.contains(.discontinuity) })
@@ -81,7 +82,7 @@ struct TrickModeTests {
     }
     #expect((test.rate > 0 ? gaps.first : gaps.last)?.lowerBound == 0)
     let end = (test.rate > 0 ? gaps.last : gaps.first)?.upperBound ?? 0
-    #expect(end == Nanoseconds(Self.frameCount) * 1_000_000_000 / 30)
+    #expect(end == ClockTime(Self.frameCount, perSecond: 30))
   }
 
   private func play(

@@ -9,7 +9,7 @@ import Testing
 
 /// `mvhevcenc` that is fed pair by pair.
 final class EncoderHarness {
-  static let frameDuration = scale(.second, 1, 25)
+  static let frameDuration = ClockTime.second / 25
 
   let left: Harness
   let right: Harness

@@ -21,13 +21,13 @@ struct EncoderTimeTests {
   /// The running times of keyframes, in frames.
   private func keyframes(_ buffers: [Buffer]) -> [UInt64] {
     buffers.filter { !$0.flags.contains(.deltaUnit) }
-      .compactMap { ($0.pts ?? 0) - 3_600_000 * .second }.map { $0 / Self.frame }
+      .map { (($0.pts ?? 0) - 3_600_000 * .second).units(perSecond: 25) }
   }
 
   private func keyUnit(at time: ClockTime?) throws -> Event {
     Event(
       adopting: try #require(
-        gst_video_event_new_upstream_force_key_unit(time.map { GstClockTime($0) } ?? .max, 1, 0)))
+        gst_video_event_new_upstream_force_key_unit(time.cValue, 1, 0)))
   }
 
   @Test("stream time is that of the input, also after another segment")
@@ -48,11 +48,11 @@ struct EncoderTimeTests {
       segments[index / 12].streamTime(pts)
     }
     let starts: [ClockTime] = [70 * .second, 20 * .second]
-    #expect(times == (0..<24).map { starts[$0 / 12] + UInt64($0 % 12) * Self.frame })
+    #expect(times == (0..<24).map { starts[$0 / 12] + $0 % 12 * Self.frame })
     let running = buffers.compactMap(\.pts).sorted().enumerated().map { index, pts in
       segments[index / 12].runningTime(pts)
     }
-    #expect(running == (0..<24).map { UInt64($0) * Self.frame })
+    #expect(running == (0..<24).map { $0 * Self.frame })
   }
 
   @Test("playback at another speed keeps the stream time")
@@ -66,9 +66,9 @@ struct EncoderTimeTests {
     harness.noteEvents()
     let made = try #require(harness.events.compactMap(\.segment).last)
     let times = buffers.compactMap(\.pts).sorted()
-    #expect(times.map { made.runningTime($0) } == (0..<8).map { UInt64($0) * Self.frame })
+    #expect(times.map { made.runningTime($0) } == (0..<8).map { $0 * Self.frame })
     #expect(
-      times.map { made.streamTime($0) } == (0..<8).map { 5 * .second + UInt64($0) * 4 * Self.frame }
+      times.map { made.streamTime($0) } == (0..<8).map { 5 * .second + $0 * 4 * Self.frame }
     )
   }
 
@@ -82,7 +82,7 @@ struct EncoderTimeTests {
     try await play(pipeline)
     // The first keyframe after the last segment.
     var segment: Segment?
-    var first: UInt64?
+    var first: ClockTime?
     for item in tap.items {
       switch item {
       case .event(let event):
@@ -103,9 +103,10 @@ struct EncoderTimeTests {
     for frame in [0, 2, 2, 1, 3, 0, 4] as [UInt64] { try harness.push(frame * Self.frame) }
     let buffers = harness.finish()
     #expect(
-      buffers.compactMap(\.pts).sorted().map { ($0 - 3_600_000 * .second) / Self.frame } == [
-        0, 2, 3, 4,
-      ])
+      buffers.compactMap(\.pts).sorted().map { ($0 - 3_600_000 * .second).units(perSecond: 25) }
+        == [
+          0, 2, 3, 4,
+        ])
     let warnings = harness.messages().warnings
     #expect(warnings.last?.contains("are not after those of the previous pair") == true)
     #expect(warnings.last?.contains("3 so far") == true, "\(warnings)")
@@ -130,7 +131,7 @@ struct EncoderTimeTests {
   @Test("the last frame of a varying rate lasts as long as the one before")
   func lastFrame() throws {
     let harness = try EncoderHarness(caps: "framerate=0/1")
-    for time in [0, 100, 350] as [UInt64] { try harness.push(time * 1_000_000) }
+    for time in [0, 100, 350] as [UInt64] { try harness.push(time * ClockTime.millisecond) }
     let frames = harness.finish().sorted { $0.pts ?? 0 < $1.pts ?? 0 }
     #expect(frames.last?.duration == 250_000_000)
   }

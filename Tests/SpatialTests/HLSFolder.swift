@@ -3,6 +3,7 @@
 import Foundation
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestKit
 import Testing
 
@@ -73,7 +74,7 @@ struct HLSFolder {
   static func packets(_ numbers: Range<Int>) -> some Sequence<Buffer> {
     numbers.lazy.map { number in
       let buffer = Buffer([UInt8](repeating: 0x21, count: 100))
-      buffer.pts = ClockTime(number) * 10_000_000
+      buffer.pts = number * 10 * .millisecond
       buffer.duration = 10_000_000
       return buffer
     }

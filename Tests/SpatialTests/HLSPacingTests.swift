@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestKit
 import Testing
 
@@ -176,7 +177,7 @@ struct HLSPacingTests {
       let large = Buffer([UInt8](repeating: 0, count: 1 << 20))
       for second in 0..<400 {
         let buffer = large.copied()
-        buffer.pts = ClockTime(second) * .second
+        buffer.pts = second * .second
         buffer.duration = .second
         guard audio.push(buffer) == .ok else { break }
       }

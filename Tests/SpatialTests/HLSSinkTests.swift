@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestKit
 import Testing
 
@@ -69,7 +70,7 @@ struct HLSSinkTests {
     audio.begin(HLSFolder.audioCaps)
     // As they would come by the clock.
     for (number, picture) in pictures.enumerated() {
-      clock.advance(to: scale(UInt64(number), .second, 30))
+      clock.advance(to: ClockTime(number, perSecond: 30))
       video.push(picture.buffer.copied())
       audio.push(HLSFolder.packets(number * 10 / 3..<(number + 1) * 10 / 3))
     }

@@ -5,24 +5,25 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import HEVC
+import StereoVideo
 import TestKit
 import Testing
 
-/// The smallest latency at a source pad of an element that is not stopped, in nanoseconds.
-private func minimumLatency(_ element: Element?, _ pad: String) throws -> UInt64 {
+/// The smallest latency at a source pad of an element that is not stopped.
+private func minimumLatency(_ element: Element?, _ pad: String) throws -> ClockTime {
   let query = try #require(gst_query_new_latency())
   defer { gst_query_unref(query) }
   let source = try #require(element?.staticPad(pad))
   #expect(gst_pad_query(source.pointer, query) != 0)
   var minimum: GstClockTime = 0
   gst_query_parse_latency(query, nil, &minimum, nil)
-  return UInt64(minimum)
+  return ClockTime(nanoseconds: minimum)
 }
 
 @Suite("Elements report their latency")
 struct LatencyTests {
   /// The encoder's in a live pipeline, once data has flowed.
-  private func encoding(_ options: String) async throws -> UInt64 {
+  private func encoding(_ options: String) async throws -> ClockTime {
     let live = try LiveRun(
       "mvhevcenc name=x speed-preset=ultrafast \(options) ! fakesink name=sink async=false")
     defer { live.pipeline.setState(.null) }
@@ -51,7 +52,7 @@ struct LatencyTests {
   private let layered = Repository.url
     .appending(path: "Tests/HEVCTests/Streams/interlayer-128x96.hevc").path
   /// At 25 frames a second.
-  private let frame: UInt64 = 40_000_000
+  private let frame = 40 * ClockTime.millisecond
 
   @Test("mvhevcdemux: by as much as the dependent eye is held back, and that eye alone")
   func demuxer() async throws {
@@ -65,7 +66,9 @@ struct LatencyTests {
     let demuxer = pipeline.element(named: "d")
     #expect(try minimumLatency(demuxer, "left") == 0)
     let right = try minimumLatency(demuxer, "right")
-    #expect(right >= frame && right <= 9 * frame && right.isMultiple(of: frame), "\(right)")
+    #expect(
+      right >= frame && right <= 9 * frame && right == right.units(perSecond: 25) * frame,
+      "\(right)")
   }
 
   @Test("mvhevcdec: for both eyes, which leave in pairs")
@@ -79,7 +82,7 @@ struct LatencyTests {
       Caps("video/x-h265", ["stream-format": "byte-stream", "alignment": "au"]),
       units.enumerated().map { index, unit in
         let buffer = Buffer(unit.bytes)
-        (buffer.pts, buffer.duration) = (ClockTime(index) * frame, frame)
+        (buffer.pts, buffer.duration) = (index * frame, frame)
         return buffer
       })
     for eye in ["left", "right"] {

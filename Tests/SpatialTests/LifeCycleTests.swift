@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import StereoVideo
 import TestElements
 import TestKit
 import Testing
@@ -118,14 +119,14 @@ struct LifeCycleTests {
       #expect(pipeline.seek(to: second * .second))
       try await tap.waitForMore(Int(second % 3))
     }
-    let end = scale(5, .second, 1)
+    let end = 5 * ClockTime.second
     gst_element_seek(
       pipeline.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0,
-      GST_SEEK_TYPE_SET, gint64(end))
+      GST_SEEK_TYPE_SET, gint64(end.nanoseconds))
     try await messages(of: pipeline)
     pipeline.setState(.null)
     let last = try #require(tap.buffers.last?.buffer.pts)
-    #expect(last == 3_600_000 * .second + scale(149, .second, 30))
+    #expect(last == 3_600_000 * .second + ClockTime(149, perSecond: 30))
   }
 
   @Test(

@@ -4,6 +4,7 @@ import CGStreamer
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import StereoVideo
 import TestKit
 import Testing
 
@@ -43,7 +44,7 @@ final class LiveRun: Sendable {
   static let audioSamples = 1470
 
   /// When frame `number` is shown, in nanoseconds.
-  static func time(_ number: Int) -> ClockTime { scale(UInt64(number), .second, 30) }
+  static func time(_ number: Int) -> ClockTime { ClockTime(number, perSecond: 30) }
 
   subscript(name: String) -> TestSource? { sources.first { $0.key == name }?.value }
 

@@ -3,6 +3,7 @@
 import Foundation
 import GStreamer
 import Packager
+import StereoVideo
 import TestKit
 import Testing
 

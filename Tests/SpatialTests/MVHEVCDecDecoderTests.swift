@@ -107,7 +107,7 @@ struct MVHEVCDecDecoderTests {
       Caps("video/x-h265", ["stream-format": "byte-stream", "alignment": "au"]),
       units.enumerated().map { index, unit in
         let buffer = Buffer(unit.bytes)
-        buffer.pts = ClockTime(index) * 40_000_000
+        buffer.pts = index * 40 * .millisecond
         return buffer
       })
   }

@@ -90,11 +90,8 @@ struct ForeignFile {
     accessUnits = track.allSamples.map { sample in
       let start = Int(sample.offset)
       let buffer = Buffer(Array(movie.bytes[start..<start + Int(sample.size)]))
-      let nanoseconds = { (time: Int64) in
-        scaleRounded(UInt64(clamping: time), 1_000_000_000, UInt64(track.timescale))
-      }
-      buffer.pts = nanoseconds(sample.presentationTime)
-      buffer.dts = nanoseconds(sample.decodeTime)
+      buffer.pts = ClockTime(rounding: sample.presentationTime, perSecond: track.timescale)
+      buffer.dts = ClockTime(rounding: sample.decodeTime, perSecond: track.timescale)
       return buffer
     }
   }

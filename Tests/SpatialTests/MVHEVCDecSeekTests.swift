@@ -51,11 +51,11 @@ struct MVHEVCDecSeekTests {
     defer { pipeline.setState(.null) }
     var generator = SplitMix(state: 5)
     for _ in 0..<200 {
-      let time = generator.next() % UInt64(Self.frames) * 1_000_000_000 / 30 + 10_000_000
+      let time = ClockTime(generator.next() % UInt64(Self.frames), perSecond: 30) + 10_000_000
       let seen = taps.map(\.buffers.count)
       #expect(pipeline.seek(to: time, flags: .accurate))
       #expect(pipeline.waitForState())
-      let frame = Int(time * 30 / 1_000_000_000)
+      let frame = Int(time.units(perSecond: 30))
       for (index, eye) in Eye.allCases.enumerated() {
         let shown = try #require(taps[index].buffers.dropFirst(seen[index]).first)
         #expect(try shown.pixels() == source[eye][frame].pixels, "frame \(frame), \(eye)")

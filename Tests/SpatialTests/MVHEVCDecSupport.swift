@@ -10,7 +10,7 @@ import Testing
 
 /// A picture of one eye: when it is shown, and its visible bytes.
 struct EyeFrame: Equatable {
-  var time: UInt64?
+  var time: ClockTime?
   var pixels: [UInt8]
 }
 

@@ -99,7 +99,7 @@ struct MVHEVCDemuxAdaptiveTests {
     source.push(index)
     for number in 2..<4 {
       source.push(
-        fragments[number], at: ClockTime(number) * Self.fragmentLength,
+        fragments[number], at: number * Self.fragmentLength,
         discontinuous: number == 2)
     }
     // What sinks have not taken when a flush comes is dropped.
@@ -111,7 +111,7 @@ struct MVHEVCDemuxAdaptiveTests {
     source.pad.push(.segment(segment))
     for number in 1..<3 {
       source.push(
-        fragments[number], at: ClockTime(number) * Self.fragmentLength,
+        fragments[number], at: number * Self.fragmentLength,
         discontinuous: number == 1)
     }
     source.pad.push(.endOfStream)
@@ -124,8 +124,10 @@ struct MVHEVCDemuxAdaptiveTests {
       try #require(shown.count == 40, "\(pad)")
       // Without an edit list, media begins two frames late, which are put in order.
       for (half, first) in [(shown.prefix(20), 22), (shown.suffix(20), 12)] {
-        let times = half.compactMap(\.buffer.pts).sorted().map { ($0 + 1_000_000) * 30 / .second }
-        #expect(times == (first..<first + 20).map { ClockTime($0) }, "\(pad)")
+        let times = half.compactMap(\.buffer.pts).sorted().map {
+          ($0 + 1_000_000).units(perSecond: 30)
+        }
+        #expect(times == (first..<first + 20).map { UInt64($0) }, "\(pad)")
       }
     }
   }

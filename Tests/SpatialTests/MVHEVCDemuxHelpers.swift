@@ -73,7 +73,7 @@ struct PadRecord: Equatable {
     let flags = buffer.flags.intersection([
       .discont, .deltaUnit, .droppable, .decodeOnly, .header, .gap,
     ])
-    func time(_ time: ClockTime?) -> String { time.map { "\($0)" } ?? "none" }
+    func time(_ time: ClockTime?) -> String { time.map { "\($0.nanoseconds)" } ?? "none" }
     return "\(time(buffer.pts)) \(time(buffer.dts)) \(time(buffer.duration)) \(flags.rawValue) "
       + "\(buffer.size) \(md5(buffer.bytes))"
   }
@@ -85,7 +85,8 @@ struct PadRecord: Equatable {
     case GST_EVENT_TAG: return "tags \(event.tags?.description ?? "")"
     case GST_EVENT_SEGMENT:
       guard let segment = event.segment else { return nil }
-      return "segment \(segment.start) \(segment.stop ?? .max) \(segment.time) \(segment.base) "
+      return
+        "segment \(segment.start) \(segment.stop ?? .max) \(segment.time ?? .max) \(segment.base) "
         + "\(segment.rate)"
     case GST_EVENT_GAP: return "gap \(event.structure?.allFields.count ?? 0)"
     default: return nil
@@ -144,9 +145,7 @@ enum DemuxRun {
         if (offset..<end).contains(flush) {
           source.push(.flushStart)
           source.push(.flushStop())
-          var segment = Segment(.bytes)
-          segment.start = ClockTime(offset)
-          source.push(.segment(segment))
+          source.push(.segment(Segment(startInBytes: UInt64(offset))))
         }
         if source.push(Buffer(Array(bytes[offset..<end]))) != .ok { break }
         offset = end

@@ -26,8 +26,8 @@ struct MVHEVCDemuxSeekTests {
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(
       pipeline.pointer, rate, GST_FORMAT_TIME, GstSeekFlags(all), GST_SEEK_TYPE_SET,
-      gint64(start), stop == nil ? GST_SEEK_TYPE_NONE : GST_SEEK_TYPE_SET,
-      stop.map { gint64($0) } ?? -1) != 0
+      gint64(start.nanoseconds), stop == nil ? GST_SEEK_TYPE_NONE : GST_SEEK_TYPE_SET,
+      stop.map { gint64($0.nanoseconds) } ?? -1) != 0
   }
 
   @Test(
@@ -54,13 +54,14 @@ struct MVHEVCDemuxSeekTests {
     var dice = Dice(7)
     for _ in 0..<25 {
       let time =
-        ClockTime(dice.next(below: 60)) * .second / 30 + ClockTime(dice.next(below: 30_000_000)) + 2
+        ClockTime(dice.next(below: 60), perSecond: 30)
+        + ClockTime(nanoseconds: dice.next(below: 30_000_000)) + 2
       let counts = taps.map { $0.1.buffers.count }
       try #require(seek(pipeline, [GST_SEEK_FLAG_ACCURATE], from: time))
       try #require(pipeline.waitForState())
       for ((eye, tap), count) in zip(taps, counts) {
         let frame = try #require(tap.buffers.dropFirst(count).first, "\(eye) at \(time)")
-        let index = Int(time * 30 / .second)
+        let index = Int(time.units(perSecond: 30))
         #expect(md5(try frame.pixels()) == expected[eye]?[index], "\(eye) at \(time)")
       }
     }
@@ -89,7 +90,8 @@ struct MVHEVCDemuxSeekTests {
       let segment = try #require(tap.events.last { $0.type == GST_EVENT_SEGMENT }?.segment)
       let time = try #require(buffer.pts.flatMap { segment.streamTime($0) })
       // Timestamps are rounded with the distance from decoding to presentation in them.
-      #expect((scale(frame, .second, 30)...scale(frame, .second, 30) + 1).contains(time))
+      let start = ClockTime(frame, perSecond: 30)
+      #expect((start...start + 1).contains(time))
       #expect(pipeline.position == time)
     }
   }
@@ -175,7 +177,7 @@ struct MVHEVCDemuxSeekTests {
     pipeline.setState(.paused)
     try #require(pipeline.waitForState())
     // How long the last fragment is, only the index at the beginning says.
-    let duration = pipeline.duration.map { ($0 + 1_000_000) / 10_000_000 }
+    let duration = pipeline.duration.map { ($0 + 1_000_000).units(perSecond: 100) }
     #expect(duration == (index.isEmpty ? nil : 500))
     for frame in [130, 20, 75, 149, 0, 61] as [UInt64] {
       let time = frame * .second / 30 + 1_000_000

@@ -39,7 +39,8 @@ struct MVHEVCDemuxStreamTests {
     defer { pipeline.setState(.null) }
     let seek = gst_element_seek(
       pipeline.pointer, 0.5, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
-      gint64(ClockTime.second / 3), GST_SEEK_TYPE_SET, gint64(ClockTime.second))
+      gint64((ClockTime.second / 3).nanoseconds), GST_SEEK_TYPE_SET,
+      gint64(ClockTime.second.nanoseconds))
     try #require(seek != 0)
     try #require(pipeline.waitForState())
     for name in ["left", "video_0", "audio_0"] {
@@ -51,16 +52,19 @@ struct MVHEVCDemuxStreamTests {
       var (rate, start, stop) = (0.0, gint64(0), gint64(0))
       gst_query_parse_segment(query, &rate, nil, &start, &stop)
       #expect(rate == 0.5)
-      #expect(start == gint64(ClockTime.second / 3) && stop == gint64(ClockTime.second))
+      #expect(
+        start == gint64((ClockTime.second / 3).nanoseconds)
+          && stop == gint64(ClockTime.second.nanoseconds))
     }
     for (name, units) in [("left", 30), ("video_0", 30), ("audio_0", 48_000)] as [(String, gint64)]
     {
       let pad = try #require(demuxer.staticPad(name))
       #expect(
-        converted(pad, gint64(ClockTime.second), GST_FORMAT_TIME, GST_FORMAT_DEFAULT) == units)
+        converted(pad, gint64(ClockTime.second.nanoseconds), GST_FORMAT_TIME, GST_FORMAT_DEFAULT)
+          == units)
       #expect(
         converted(pad, 2 * units, GST_FORMAT_DEFAULT, GST_FORMAT_TIME)
-          == 2 * gint64(ClockTime.second))
+          == 2 * gint64(ClockTime.second.nanoseconds))
       #expect(converted(pad, -1, GST_FORMAT_TIME, GST_FORMAT_DEFAULT) == -1)
       #expect(converted(pad, -5, GST_FORMAT_TIME, GST_FORMAT_DEFAULT) == nil)
     }

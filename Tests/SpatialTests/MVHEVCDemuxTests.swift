@@ -186,7 +186,7 @@ struct MVHEVCDemuxTests {
     #expect(entries.0.lhvC == entries.1.lhvC)
     #expect(entries.0.extendedUsage == entries.1.extendedUsage)
     #expect(entries.0.horizontalFieldOfView == entries.1.horizontalFieldOfView)
-    #expect(try old.video().presentationNanoseconds == new.video().presentationNanoseconds)
+    #expect(try old.video().presentationTimes == new.video().presentationTimes)
   }
 
   @Test(
@@ -210,7 +210,7 @@ struct MVHEVCDemuxTests {
     #expect(one == two)
     #expect(one.extendedUsage?.payload == two.extendedUsage?.payload)
     for (a, b) in zip(
-      try old.video().presentationNanoseconds, try new.video().presentationNanoseconds)
+      try old.video().presentationTimes, try new.video().presentationTimes)
     {
       #expect(max(a, b) - min(a, b) < 100_000)
     }

@@ -47,7 +47,7 @@ struct MVHEVCDemuxTrickModeTests {
     try #require(
       gst_element_seek(
         pipeline.pointer, rate, GST_FORMAT_TIME, GstSeekFlags(all), GST_SEEK_TYPE_SET,
-        gint64(start), GST_SEEK_TYPE_NONE, -1) != 0)
+        gint64(start.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0)
     // Muted sound must not hold up a pipeline that waits for data.
     try #require(pipeline.waitForState())
     pipeline.setState(.playing)
@@ -56,7 +56,7 @@ struct MVHEVCDemuxTrickModeTests {
   }
 
   private func frame(_ time: ClockTime?) -> Int? {
-    time.map { Int(($0 + 1_000_000) * 30 / .second) }
+    time.map { Int(($0 + 1_000_000).units(perSecond: 30)) }
   }
 
   /// The gaps of a stream, by its timestamps.
@@ -64,7 +64,7 @@ struct MVHEVCDemuxTrickModeTests {
     try #require(tap).events.filter { $0.type == GST_EVENT_GAP }.map { event in
       var (start, length) = (GstClockTime(0), GstClockTime(0))
       gst_event_parse_gap(event.pointer, &start, &length)
-      return (ClockTime(start), ClockTime(start + length))
+      return (ClockTime(nanoseconds: start), ClockTime(nanoseconds: start + length))
     }
   }
 

@@ -151,7 +151,8 @@ struct MVHEVCDemuxUpstreamTests {
     // From after its own end.
     let isDone = gst_element_seek(
       pipeline.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
-      gint64(ClockTime.second), GST_SEEK_TYPE_SET, gint64(ClockTime.second / 2))
+      gint64(ClockTime.second.nanoseconds), GST_SEEK_TYPE_SET,
+      gint64((ClockTime.second / 2).nanoseconds))
     #expect(isDone == 0)
     pipeline.setState(.playing)
     try await messages(of: pipeline)

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import StereoVideo
 import TestKit
 import Testing
 
@@ -49,7 +50,7 @@ struct MovieTests {
         + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux(to: path))
     let video = try MovieFile(path).video()
     #expect(video.timescale == 90_000)
-    #expect(video.presentationNanoseconds == (0..<9).map { $0 * 40_000_000 })
+    #expect(video.presentationTimes == (0..<9).map { $0 * 40 * .millisecond })
     #expect(video.allSamples.map(\.duration) == Array(repeating: 3600, count: 9))
   }
 

@@ -70,7 +70,7 @@ struct MuxInBandTests {
       #expect(
         made.content(of: try made.video()) == expected.content(of: try expected.video()), "\(name)")
       #expect(try made.videoEntry() == expected.videoEntry(), "\(name)")
-      #expect(try made.video().presentationNanoseconds == expected.video().presentationNanoseconds)
+      #expect(try made.video().presentationTimes == expected.video().presentationTimes)
     }
   }
 
@@ -140,7 +140,7 @@ struct MuxInBandTests {
       #expect(made.content(of: try made.video()) == content)
       #expect(try made.videoEntry().hvcC == entry.hvcC)
       #expect(try made.videoEntry().lhvC == entry.lhvC)
-      #expect(try made.video().presentationNanoseconds == file.video().presentationNanoseconds)
+      #expect(try made.video().presentationTimes == file.video().presentationTimes)
       #expect(try OwnMovie.judged(copy) == OwnMovie.judged(movie))
       // And each eye has its times.
       for eye in ["left", "right"] {

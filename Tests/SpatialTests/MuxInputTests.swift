@@ -25,7 +25,7 @@ struct MuxInputTests {
 
   /// Puts GAP events in the place of frames of these numbers, at 30 frames a second.
   private func putGaps(at numbers: Set<UInt64>, _ pad: Pad) {
-    pad.putGaps { numbers.contains(($0 + 1_000_000) / 33_333_333) }
+    pad.putGaps { numbers.contains(($0 + 1_000_000).units(perSecond: 30)) }
   }
 
   @Test("a GAP event in both eyes is no frame, and none is missing", arguments: ["mux", "enc"])

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import StereoVideo
 import TestKit
 import Testing
 

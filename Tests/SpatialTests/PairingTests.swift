@@ -51,7 +51,7 @@ struct PairingTests {
         let (eye, harness) = index == 0 ? (Eye.left, left) : (.right, right)
         for time in times[eye] ?? [] {
           let buffer = Buffer(blank)
-          buffer.pts = ClockTime(time) * 1_000_000
+          buffer.pts = time * .millisecond
           _ = harness.push(buffer)
         }
         harness.push(.endOfStream)

@@ -3,6 +3,7 @@
 import CGStreamer
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestElements
 import TestKit
 import Testing
@@ -20,7 +21,7 @@ struct SBSSplitBehaviourTests {
     left.element.set("input-mode-override", "side-by-side")
   }
 
-  private func frame(at pts: UInt64 = 0) -> Buffer {
+  private func frame(at pts: ClockTime = 0) -> Buffer {
     let frame = Buffer((0..<64 * 16 * 3 / 2).map { UInt8(truncatingIfNeeded: $0) })
     frame.pts = pts
     frame.duration = 40_000_000

@@ -3,6 +3,7 @@
 import CGStreamer
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestElements
 import Testing
 
@@ -149,7 +150,7 @@ struct SBSSplitTests {
       "video/x-raw,format=GRAY8,width=4,height=4,framerate=50/1,multiview-mode=frame-by-frame")
     for number in 0..<8 as Range<UInt64> where number != lost {
       let frame = Buffer([UInt8](repeating: UInt8(number), count: 16))
-      frame.pts = number * 20_000_000
+      frame.pts = number * 20 * .millisecond
       frame.duration = 20_000_000
       frame.flags = number.isMultiple(of: 2) ? [.multipleView, .firstInBundle] : .multipleView
       #expect(harness.push(frame) == .ok)
@@ -159,7 +160,7 @@ struct SBSSplitTests {
       for number in expected {
         let frame = try #require(eye.tryPull())
         #expect(frame.bytes.first == UInt8(number))
-        #expect(frame.pts == number / 2 * 40_000_000)
+        #expect(frame.pts == number / 2 * 40 * .millisecond)
       }
       #expect(eye.tryPull() == nil)
     }

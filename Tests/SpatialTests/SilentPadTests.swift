@@ -4,6 +4,7 @@ import CGStreamer
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import StereoVideo
 import TestKit
 import Testing
 
@@ -20,7 +21,8 @@ struct SilentPadTests {
 
   private func recording(patience: ClockTime = patience, hasAudio: Bool = true) throws -> LiveRun {
     try LiveRun(
-      "mvhevcmux name=x speed-preset=ultrafast tune=zerolatency pad-timeout=\(patience) ! "
+      "mvhevcmux name=x speed-preset=ultrafast tune=zerolatency "
+        + "pad-timeout=\(patience.nanoseconds) ! "
         + "filesink async=false location=\(path)", hasAudio: hasAudio)
   }
 
@@ -91,7 +93,7 @@ struct SilentPadTests {
     ["left", "right"])
   func eyeStops(element: String, eye: String) async throws {
     let live = try LiveRun(
-      "\(element) name=x pad-timeout=\(Self.patience) ! fakesink name=sink async=false")
+      "\(element) name=x pad-timeout=\(Self.patience.nanoseconds) ! fakesink name=sink async=false")
     let output = try Tap(live.pipeline.element(named: "sink")?.staticPad("sink"))
     try live.start()
     live.push(0..<10)

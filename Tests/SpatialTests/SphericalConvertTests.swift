@@ -3,6 +3,7 @@
 import Foundation
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestElements
 import TestKit
 import Testing

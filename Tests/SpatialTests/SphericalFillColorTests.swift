@@ -2,6 +2,7 @@
 
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestElements
 import TestKit
 import Testing

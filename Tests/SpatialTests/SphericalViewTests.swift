@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestElements
 import TestKit
 import Testing
@@ -28,7 +29,7 @@ struct SphericalViewTests {
   }
 
   /// A frame whose values are half of the column.
-  func ramp(_ time: UInt64 = 0) -> Buffer {
+  func ramp(_ time: ClockTime = 0) -> Buffer {
     let buffer = Buffer((0..<256).flatMap { _ in (0..<512).map { UInt8($0 / 2) } })
     buffer.pts = time
     return buffer
@@ -209,7 +210,7 @@ struct SphericalViewTests {
         binding.assumingMemoryBound(to: GstControlBinding.self)) != 0)
     begin(Self.whole, ["projection": "equirectangular", "field-of-view": "60"])
     for frame in stride(from: 0, through: 100, by: 20) {
-      let view = try show(ramp(UInt64(frame) * 40_000_000))
+      let view = try show(ramp(frame * 40 * .millisecond))
       #expect(abs(degrees(view[18 * 64 + 32]) - Double(frame) * 1.6) < 2, "\(frame)")
     }
   }
@@ -222,7 +223,7 @@ struct SphericalViewTests {
     harness.element.setState(.null)
     begin(Self.whole, ["projection": "equirectangular", "path": file, "pitch": "3"])
     for (time, yaw) in [(0.0, -40.0), (1, 0), (2, 40), (0.5, -20), (9, 40)] {
-      let view = try show(ramp(UInt64(time * 1e9)))
+      let view = try show(ramp(ClockTime.second.scaled(by: time)))
       #expect(abs(degrees(view[18 * 64 + 32]) - yaw) < 2, "\(time)")
     }
     _ = navigate("event=key-press,key=Right")

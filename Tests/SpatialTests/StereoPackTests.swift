@@ -116,7 +116,7 @@ struct StereoPackTests {
     for index in 0..<12 {
       for (side, eye) in [(harness.left, Eye.left), (harness.right, Eye.right)] {
         let frame = Buffer([UInt8](repeating: UInt8(index * 9), count: 64 * 64 * 3 / 2))
-        frame.pts = ClockTime(index) * EncoderHarness.frameDuration
+        frame.pts = index * EncoderHarness.frameDuration
         Self.describe(frame, eye, number: UInt64(index))
         #expect(side.push(frame) == .ok)
       }
@@ -125,7 +125,7 @@ struct StereoPackTests {
     #expect(units.count == 12)
     let first = try #require(units.compactMap(\.pts).min())
     for unit in units {
-      let number = (try #require(unit.pts) - first) / EncoderHarness.frameDuration
+      let number = (try #require(unit.pts) - first).units(perSecond: 25)
       #expect(Self.referenceTime(unit) == 77 + number)
       #expect(Self.captions(unit) == [0x80, 0x80])
       #expect(Self.timeCode(unit) == 25 * 3600)
@@ -143,7 +143,7 @@ struct StereoPackTests {
           harness.setSourceCaps(Self.caps.replacing("width=32", with: "width=\(size)"))
         }
         let buffer = Buffer([UInt8](repeating: 50, count: size * 16 * 3 / 2))
-        buffer.pts = ClockTime(index) * 40_000_000
+        buffer.pts = index * 40 * .millisecond
         #expect(harness.push(buffer) == .ok)
       }
       let packed = try #require(left.pull())

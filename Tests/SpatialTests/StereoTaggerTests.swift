@@ -3,6 +3,7 @@
 import CGStreamer
 import GStreamer
 import GStreamerCheck
+import StereoVideo
 import TestElements
 import Testing
 

@@ -35,9 +35,8 @@ struct StereoTestSourceTests {
       ",width=32,height=16,framerate=\(numerator)/\(denominator)", "num-buffers=5")
     #expect(frames.count == 5)
     for (index, frame) in frames.enumerated() {
-      let start = scale(
-        UInt64(index), .second * UInt64(denominator), UInt64(numerator))
-      let end = scale(UInt64(index + 1), .second * UInt64(denominator), UInt64(numerator))
+      let start = ClockTime(index, perSecond: numerator, over: denominator)
+      let end = ClockTime(index + 1, perSecond: numerator, over: denominator)
       #expect(frame.buffer.pts == start)
       #expect(frame.buffer.duration == end - start)
       #expect(frame.buffer.offset == UInt64(index))
@@ -88,12 +87,12 @@ struct StereoTestSourceTests {
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     pipeline.setState(.paused)
     #expect(pipeline.waitForState())
-    let start = scale(frame, .second, 30)
+    let start = ClockTime(frame, perSecond: 30)
     gst_element_seek(
       pipeline.pointer, 1, GST_FORMAT_TIME,
       GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue),
-      GST_SEEK_TYPE_SET, gint64(start), GST_SEEK_TYPE_SET,
-      gint64(scale(frame + 3, .second, 30)))
+      GST_SEEK_TYPE_SET, gint64(start.nanoseconds), GST_SEEK_TYPE_SET,
+      gint64(ClockTime(frame + 3, perSecond: 30).nanoseconds))
     #expect(pipeline.waitForState())
     let before = tap.buffers.count
     try await play(pipeline)

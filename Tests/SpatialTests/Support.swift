@@ -6,6 +6,7 @@ import GStreamer
 import GStreamerCheck
 import ISOBMFF
 import SpatialElements
+import StereoVideo
 import TestElements
 import TestKit
 import Testing
@@ -72,7 +73,7 @@ func failure(of description: String) async throws -> PipelineFailure {
 
 extension Pipeline {
   /// Waits for a change of state to end; false if it fails or hangs.
-  func waitForState() -> Bool { waitForState(timeout: ClockTime(hangLimit) * .second) }
+  func waitForState() -> Bool { waitForState(timeout: ClockTime.second.scaled(by: hangLimit)) }
 }
 
 /// Has a pipeline play, and sees what the element of this name gives.
@@ -161,12 +162,20 @@ extension Track {
   var allSamples: [SampleRecord] { (0..<samples.count).compactMap { samples.sample(at: $0) } }
   var seconds: Double { Double(mediaDuration ?? 0) / Double(timescale) }
 
-  /// When each sample is presented, in nanoseconds of the movie, in that order.
-  var presentationNanoseconds: [UInt64] {
+  /// When each sample is presented in the movie, in that order.
+  var presentationTimes: [ClockTime] {
     let start = edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
     return allSamples.map { $0.presentationTime - start }.sorted().map {
-      scaleRounded(UInt64(clamping: $0), 1_000_000_000, UInt64(description.timescale))
+      ClockTime(rounding: $0, perSecond: description.timescale)
     }
+  }
+}
+
+extension ClockTime {
+  /// Makes the time of a number of units, rounded to the nearest; 0 if it is negative.
+  init(rounding units: some BinaryInteger, perSecond rate: some BinaryInteger) {
+    let whole = UInt128(clamping: units) * 2_000_000_000 + UInt128(rate)
+    self.init(nanoseconds: whole / (2 * UInt128(rate)))
   }
 }
 

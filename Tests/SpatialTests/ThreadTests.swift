@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import StereoVideo
 import Synchronization
 import TestElements
 import TestKit

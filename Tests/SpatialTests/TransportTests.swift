@@ -4,6 +4,7 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import StereoVideo
 import TestKit
 import Testing
 
@@ -68,7 +69,10 @@ struct TransportTests {
     // lost one.
     for eye in shown {
       #expect(eye.count > 20 && eye.count <= 150)
-      #expect(eye.compactMap(\.runningTime).allSatisfy { ($0 + 1000) % (.second / 30) < 3000 })
+      #expect(
+        eye.compactMap(\.runningTime).allSatisfy {
+          $0 + 1000 - ClockTime(($0 + 1000).units(perSecond: 30), perSecond: 30) < 3000
+        })
     }
   }
 

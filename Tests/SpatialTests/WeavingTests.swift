@@ -46,7 +46,7 @@ struct WeavingTests {
     let video = try file.video()
     #expect(video.samples.count == 12)
     #expect(video.allSamples.filter(\.isSync).count == 2)
-    #expect(video.presentationNanoseconds == (0..<12).map { scaleRounded($0, .second, 30) })
+    #expect(video.presentationTimes == (0..<12).map { ClockTime(rounding: $0, perSecond: 30) })
     #expect(video.allSamples.allSatisfy { Int($0.duration) == Int(video.timescale) / 30 })
     let entry = try file.videoEntry()
     #expect(entry.hvcC != nil && entry.lhvC != nil)
@@ -91,7 +91,7 @@ struct WeavingTests {
     try await play(eye("left", 24, options: options) + eye("right", 24, options: options) + mux())
     let video = try MovieFile(path).video()
     #expect(video.samples.count == 24)
-    #expect(video.presentationNanoseconds == (0..<24).map { scaleRounded($0, .second, 30) })
+    #expect(video.presentationTimes == (0..<24).map { ClockTime(rounding: $0, perSecond: 30) })
     let samples = video.allSamples
     #expect(samples.map(\.presentationTime) != samples.map(\.presentationTime).sorted())
     try await Judge.expectEyes(path, folder, count: 24, width: 320, height: 180, above: 25)
@@ -147,7 +147,7 @@ struct WeavingTests {
     let (a, b) = (try direct.video(), try staged.video())
     #expect(a.timescale == b.timescale)
     #expect(a.samples.count == 20)
-    #expect(a.presentationNanoseconds == b.presentationNanoseconds)
+    #expect(a.presentationTimes == b.presentationTimes)
     for (one, two) in zip(a.allSamples, b.allSamples) {
       #expect(
         direct.bytes[Int(one.offset)..<Int(one.offset) + Int(one.size)]
@@ -194,7 +194,7 @@ struct WeavingTests {
         + "scene-cuts=false ! identity name=i ! fakesink name=sink")
     let pad = try #require(pipeline.element(named: "i")?.staticPad("sink"))
     pad.onEachBuffer { pad, buffer in
-      let number = ((buffer.pts ?? 0) + 1_000_000) % 3_600_000_000_000_000 / 33_333_333
+      let number = ((buffer.pts ?? 0) + 1_000_000 - 3_600_000 * .second).units(perSecond: 30)
       if number == 10 || number == 20 {
         pad.push(Event(adopting: gst_video_event_new_upstream_force_key_unit(.max, 1, 0)))
       }
@@ -233,7 +233,7 @@ struct WeavingTests {
         + mux("speed-preset=ultrafast quality=12"))
     let pad = try #require(pipeline.element(named: "drop")?.staticPad("src"))
     pad.onEachBuffer { _, buffer in
-      let number = ((buffer.pts ?? 0) + 1_000_000) / 33_333_333
+      let number = ((buffer.pts ?? 0) + 1_000_000).units(perSecond: 30)
       return [3, 4, 11, 29].contains(number) ? .isDropped : .passes
     }
     let messages = try await play(pipeline)
@@ -244,7 +244,7 @@ struct WeavingTests {
         eye == "left" ? "0 of the left, 4 of the right" : "4 of the left, 0 of the right"))
     let video = try MovieFile(path).video()
     let kept = (0..<30).filter { ![3, 4, 11, 29].contains($0) }
-    #expect(video.presentationNanoseconds == kept.map { scaleRounded(UInt64($0), .second, 30) })
+    #expect(video.presentationTimes == kept.map { ClockTime(rounding: $0, perSecond: 30) })
   }
 
   @Test("an eye that starts later, or ends earlier, costs the frames that it lacks")

@@ -9,7 +9,9 @@ struct PairMatcherTests {
   private func pairs(
     _ samples: [(eye: Int, time: UInt64)], _ matcher: inout PairMatcher<UInt64>
   ) -> [[UInt64]] {
-    samples.compactMap { matcher.add($0.time * 10 + UInt64($0.eye), at: $0.time, of: $0.eye) }
+    samples.compactMap {
+      matcher.add($0.time * 10 + UInt64($0.eye), at: ClockTime(nanoseconds: $0.time), of: $0.eye)
+    }
   }
 
   @Test("pairs come when they are complete, whichever eye is first")

@@ -25,7 +25,7 @@ extension Pad {
 
   /// Puts GAP events in the place of buffers.
   ///
-  /// - Parameter isGap: called with a buffer's timestamp, in nanoseconds.
+  /// - Parameter isGap: called with a buffer's timestamp.
   public func putGaps(where isGap: @escaping @Sendable (ClockTime) -> Bool) {
     onEachBuffer { pad, buffer in
       guard let start = buffer.pts, isGap(start) else { return .passes }

@@ -9,7 +9,7 @@ public struct PassedBuffer: Sendable {
   public let buffer: Buffer
   /// The caps that it had.
   public let caps: Caps
-  /// When it plays, in nanoseconds; nil for what lies outside its segment.
+  /// When it plays; nil for what lies outside its segment.
   public let runningTime: ClockTime?
 
   /// Creates a record of a buffer.

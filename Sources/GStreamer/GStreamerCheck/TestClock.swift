@@ -4,6 +4,7 @@ internal import CGStreamer
 internal import CGStreamerCheck
 internal import Foundation
 public import GStreamer
+import StereoVideo
 
 /// A clock whose time a test moves: `GstTestClock`. It begins at 0.
 ///
@@ -74,16 +75,15 @@ public final class TestClock: @unchecked Sendable {
     }
   }
 
-  /// The time, in nanoseconds.
-  public var time: ClockTime { ClockTime(gst_clock_get_time(base)) }
+  /// The time.
+  public var time: ClockTime { ClockTime(nanoseconds: gst_clock_get_time(base)) }
 
   /// The number of waits that are pending.
   public var pendingCount: Int { Int(gst_test_clock_peek_id_count(clock)) }
 
-  /// The time that the earliest pending wait is for, in nanoseconds; nil if there is none.
+  /// The time that the earliest pending wait is for; nil if there is none.
   public var nextWait: ClockTime? {
-    let time = gst_test_clock_get_next_entry_time(clock)
-    return time == .max ? nil : ClockTime(time)
+    ClockTime(cValue: gst_test_clock_get_next_entry_time(clock))
   }
 
   /// Returns when at least this number of waits is pending; gives the time that the earliest is
@@ -96,14 +96,14 @@ public final class TestClock: @unchecked Sendable {
     guard
       gst_test_clock_timed_wait_for_multiple_pending_ids(clock, guint(count), limit, nil) != 0,
       let time = nextWait
-    else { throw WaitFailure(description: "nothing waits for the clock at \(self.time) ns") }
+    else { throw WaitFailure(description: "nothing waits for the clock at \(time.seconds) s") }
     return time
   }
 
   /// Waits until a wait is pending, moves the clock on to the time of the earliest, unless that has
   /// come, and ends it.
   ///
-  /// - Returns: the time that the wait was for, in nanoseconds.
+  /// - Returns: the time that the wait was for.
   /// - Throws: a ``WaitFailure`` after ``Awaited/hangLimit``.
   @discardableResult
   public func crank() throws -> ClockTime {
@@ -117,7 +117,7 @@ public final class TestClock: @unchecked Sendable {
   /// - Returns: the number of waits that it ended.
   @discardableResult
   public func advance(to time: ClockTime) -> Int {
-    gst_test_clock_set_time(clock, GstClockTime(time))
+    gst_test_clock_set_time(clock, time.cValue)
     var count = 0
     while let id = gst_test_clock_process_next_clock_id(clock) {
       gst_clock_id_unref(id)
@@ -126,7 +126,7 @@ public final class TestClock: @unchecked Sendable {
     return count
   }
 
-  /// As ``advance(to:)``, by a duration in nanoseconds.
+  /// As ``advance(to:)``, by a duration.
   @discardableResult
   public func advance(by duration: ClockTime) -> Int { advance(to: time + duration) }
 }

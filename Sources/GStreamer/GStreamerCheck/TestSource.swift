@@ -23,7 +23,7 @@ public final class TestSource: @unchecked Sendable {
   /// - Parameters:
   ///   - sink: the pad that is fed.
   ///   - isLive: whether the data comes when it is made, and cannot wait.
-  ///   - latency: how late it is, in nanoseconds.
+  ///   - latency: how late it is.
   /// - Throws: a ``WaitFailure`` if the pad cannot be linked.
   public init(feeding sink: Pad, isLive: Bool = true, latency: ClockTime = 0) throws {
     guard let new = gst_object_ref_sink(gst_pad_new("feed-\(sink.name)", GST_PAD_SRC)) else {
@@ -39,7 +39,7 @@ public final class TestSource: @unchecked Sendable {
           let data = pad.pointee.querydata
         else { return gst_pad_query_default(pad, parent, query) }
         let answer = Unmanaged<Latency>.fromOpaque(data).takeUnretainedValue()
-        gst_query_set_latency(query, answer.isLive ? 1 : 0, GstClockTime(answer.least), .max)
+        gst_query_set_latency(query, answer.isLive ? 1 : 0, answer.least.cValue, .max)
         return 1
       }, answer.toOpaque(),
       { data in

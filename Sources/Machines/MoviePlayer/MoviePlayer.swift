@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 public import ISOBMFF
+public import StereoVideo
 
 /// Plays movies and raw H.265 elementary streams: takes bytes, returns streams of samples with
 /// their timestamps.
@@ -49,8 +50,8 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// continues.
   private var awaitsContinuation = false
 
-  /// The playback position, in nanoseconds of movie time.
-  public private(set) var position: Nanoseconds = 0
+  /// The playback position, in movie time.
+  public private(set) var position: ClockTime = 0
 
   /// Creates a player at the start of a source, with all streams selected.
   public init(_ source: Source, options: PlayerOptions = PlayerOptions()) {
@@ -214,15 +215,15 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// The largest delay so far between an access unit and the samples made from it: pictures of an
   /// inter-view predicted eye wait for other pictures with the same reference.
   /// ``PlayerOutput/statusChanged`` reports an increase.
-  public func latency(of stream: StreamID) -> Nanoseconds { phase.latency(of: stream) }
+  public func latency(of stream: StreamID) -> ClockTime { phase.latency(of: stream) }
 
   // MARK: Seeks
 
   /// A map from movie time to file offsets, for seeking; nil if the movie is not seekable.
   public var seekMap: SeekMap? { phase.seekMap }
 
-  /// The duration in nanoseconds of movie time; nil if unknown.
-  public var duration: Nanoseconds? { phase.duration }
+  /// The duration in movie time; nil if unknown.
+  public var duration: ClockTime? { phase.duration }
 
   /// The segment being played, on the movie's timeline, with its position and the movie's
   /// duration.

@@ -82,10 +82,10 @@ package final class Monitor<Value>: @unchecked Sendable {
 
   /// Runs `body` with the value now and after each change, until it returns something.
   ///
-  /// - Parameter nanoseconds: how long changes are waited for.
+  /// - Parameter limit: how long changes are waited for.
   /// - Returns: what `body` returned; nil if that was still nil when the time was over.
   package func wait<Result>(
-    atMost nanoseconds: UInt64, until body: (inout sending Value) -> sending Result?
+    atMost limit: ClockTime, until body: (inout sending Value) -> sending Result?
   ) -> sending Result? {
     pthread_mutex_lock(mutex)
     waitingCount += 1
@@ -93,7 +93,7 @@ package final class Monitor<Value>: @unchecked Sendable {
       waitingCount -= 1
       pthread_mutex_unlock(mutex)
     }
-    var end = Self.time(in: nanoseconds)
+    var end = Self.time(in: limit.nanoseconds)
     while true {
       if let result = body(&value) { return result }
       if pthread_cond_timedwait(changed, mutex, &end) == ETIMEDOUT { return body(&value) }

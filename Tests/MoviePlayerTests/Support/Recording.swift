@@ -9,7 +9,7 @@ struct Recording {
     let name: String
     var samples: [Sample] = []
     var segments: [PlaybackSegment] = []
-    var gaps: [Range<Nanoseconds>] = []
+    var gaps: [Range<ClockTime>] = []
     var formatCount = 0
     var hasEnded = false
     /// Everything in order.
@@ -85,7 +85,7 @@ struct Recording {
 
 extension Recording.Played {
   /// The times at which samples are shown, on the movie's time line.
-  var streamTimes: [Nanoseconds] {
+  var streamTimes: [ClockTime] {
     guard let segment = segments.last else { return [] }
     return samples.compactMap { $0.presentationTime.map { segment.streamTime(of: $0) } }
   }
@@ -98,7 +98,7 @@ extension Recording.Played {
 
 extension Sample {
   var line: String {
-    func text(_ time: Nanoseconds?) -> String { time.map { "\($0)" } ?? "none" }
+    func text(_ time: ClockTime?) -> String { time.map { "\($0.nanoseconds)" } ?? "none" }
     let bytes = data.bytes
     let hash = bytes.reduce(UInt64(14_695_981_039_346_656_037)) {
       ($0 ^ UInt64($1)) &* 1_099_511_628_211

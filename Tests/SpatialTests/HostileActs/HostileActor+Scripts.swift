@@ -2,6 +2,7 @@
 
 import CGStreamer
 import GStreamer
+import StereoVideo
 
 extension HostileActor {
   static let title = "Late news"

@@ -90,7 +90,7 @@ struct HostileActor: Sendable {
     }
   }
 
-  private static func time(_ index: Int) -> ClockTime { ClockTime(index) * frameDuration }
+  private static func time(_ index: Int) -> ClockTime { index * frameDuration }
 
   private static func raw(
     _ pad: String, _ width: Int, _ more: String = "interlace-mode=progressive"

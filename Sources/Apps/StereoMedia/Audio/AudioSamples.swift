@@ -245,7 +245,7 @@ extension AudioSamples {
     // The position of the first sample at or after a timestamp.
     func position(of timestamp: ClockTime) -> Int {
       guard timestamp > pts else { return 0 }
-      let position = Double(timestamp - pts) / 1e9 * Double(format.sampleRate)
+      let position = (timestamp - pts).seconds * Double(format.sampleRate)
       return Int(Swift.min(position.rounded(), Double(count)))
     }
     // Decoders also output samples from before the segment's start.

@@ -49,8 +49,7 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
     let sample = samples[index]
     let end = index + 1 < samples.count ? samples[index + 1].time : sample.end
     return Element(
-      time: .nanoseconds(Int64(clamping: sample.time)),
-      duration: .nanoseconds(Int64(clamping: end > sample.time ? end - sample.time : 0)),
+      time: Duration(sample.time), duration: Duration(end - sample.time),
       isSync: sample.isSync, byteCount: Int(sample.size))
   }
 
@@ -58,7 +57,7 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
   /// last one; nil before the first frame or if the movie has none.
   public func playing(at time: Duration) -> Int? {
     let samples = table.samples
-    let index = samples.firstIndex(from: time.clockTime &+ 1) - 1
+    let index = samples.firstIndex(from: time.clockTime + 1) - 1
     return time >= .zero && index >= 0 ? index : nil
   }
 
@@ -75,11 +74,11 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
   /// The timestamp may be rounded, and that of the first picture after a seek is the seek position.
   func index(ofPictureAt time: ClockTime) -> Int? {
     let samples = table.samples
-    let index = samples.firstIndex(from: time &+ Self.rounding &+ 1) - 1
+    let index = samples.firstIndex(from: time + Self.rounding + 1) - 1
     return index >= 0 ? index : nil
   }
 
-  /// Maximum rounding error of timestamps, in nanoseconds.
+  /// Maximum rounding error of timestamps.
   private static let rounding: ClockTime = 1000
 
   /// Returns the number of the track's sample that holds a frame, in decoding order.
@@ -88,7 +87,7 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
   /// Returns a time within a frame's duration, which rounding does not move into another frame.
   func middle(of index: Int) -> ClockTime {
     let frame = self[index]
-    return frame.time.clockTime &+ frame.duration.clockTime / 3
+    return frame.time.clockTime + frame.duration.clockTime / 3
   }
 
   /// Returns the frame before the sync sample at which decoding of a frame starts; nil if that is
@@ -148,16 +147,8 @@ extension [ShownSample] {
 }
 
 extension Duration {
-  /// The duration in nanoseconds; 0 if it is negative.
-  var clockTime: ClockTime {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let whole = ClockTime(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return whole.overflow
-      ? ClockTime(Int64.max)
-      : Swift.min(
-        whole.partialValue &+ ClockTime(attoseconds / 1_000_000_000), ClockTime(Int64.max))
-  }
+  /// The duration as a time; 0 if it is negative.
+  var clockTime: ClockTime { ClockTime(nanoseconds: attoseconds / 1_000_000_000) }
 
-  init(_ time: ClockTime) { self = .nanoseconds(Int64(clamping: time)) }
+  init(_ time: ClockTime) { self = .nanoseconds(Int64(clamping: time.nanoseconds)) }
 }

@@ -137,9 +137,7 @@ final class CompositionFeed: Sendable {
   /// its own.
   private func buffers(of frame: StereoFrame, from start: ClockTime) -> [Buffer] {
     let time = max(frame.time.clockTime, start)
-    let duration = frame.duration.map {
-      (frame.time + $0).clockTime - min((frame.time + $0).clockTime, time)
-    }
+    let duration = frame.duration.map { (frame.time + $0).clockTime - time }
     guard !composed.isMono else { return [buffer(of: frame.left, at: time, duration)] }
     let half = (duration ?? 0) / 2
     let first = buffer(of: frame.left, at: time, half)

@@ -67,7 +67,8 @@ extension Playback {
     }
     if !control.current.isPlaying { states.send(.paused) }
     guard shown == index else {
-      let seconds = Double(program.frames[index].time.clockTime / 1_000_000) / 1000
+      let milliseconds = program.frames[index].time.clockTime.units(perSecond: 1000)
+      let seconds = Double(milliseconds) / 1000
       throw StereoMediaError.decoding(program.name, "the frame at \(seconds) s cannot be decoded")
     }
   }
@@ -120,7 +121,7 @@ extension Playback {
     var seek = Seek()
     (seek.rate, seek.format) = (control.rate, .time)
     seek.flags = control.loops ? [.flush, .accurate, .segment] : [.flush, .accurate]
-    (seek.start, seek.stop) = (.set(Int64(clamping: time)), .set(-1))
+    (seek.start, seek.stop) = (.at(time), .set(-1))
     return seek
   }
 

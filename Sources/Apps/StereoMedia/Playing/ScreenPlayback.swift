@@ -239,26 +239,25 @@ package final class ScreenPlayback: Sendable {
     case "space" where state.hasStarted:
       state.isPaused.toggle()
       pipeline.setState(state.isPaused ? .paused : .playing)
-    case "Left" where state.hasStarted: try move(by: -Self.jump)
-    case "Right" where state.hasStarted: try move(by: Self.jump)
+    case "Left" where state.hasStarted: try move { $0 - Self.jump }
+    case "Right" where state.hasStarted: try move { $0 + Self.jump }
     default: break
     }
   }
 
-  /// Distance that a key seeks, in nanoseconds.
-  private static let jump: Int64 = 5_000_000_000
+  /// Distance that a key seeks.
+  private static let jump = 5 * ClockTime.second
 
-  private func move(by distance: Int64) throws {
-    let position = Int64(clamping: pipeline.position ?? 0)
+  private func move(_ target: (ClockTime) -> ClockTime) throws {
     let last = movie.source.facts.frames.last?.time.clockTime ?? 0
-    let time = min(max(position + distance, 0), Int64(clamping: last))
+    let time = min(target(pipeline.position ?? 0), last)
     try seek(to: time, loops ? [.flush, .accurate, .segment] : [.flush, .accurate])
   }
 
-  private func seek(to time: Int64, _ flags: SeekFlags) throws {
+  private func seek(to time: ClockTime, _ flags: SeekFlags) throws {
     var seek = Seek()
     (seek.format, seek.flags) = (.time, flags)
-    (seek.start, seek.stop) = (.set(time), .set(-1))
+    (seek.start, seek.stop) = (.at(time), .set(-1))
     guard pipeline.send(.seek(seek)) else {
       throw problem.error ?? .decoding(movie.path, "seeking is not possible")
     }

@@ -155,8 +155,8 @@ final class Decode: Sendable {
     var seek = Seek()
     seek.format = .time
     seek.flags = [.flush, .accurate]
-    seek.start = .set(Int64(clamping: time))
-    seek.stop = end.map { .set(Int64(clamping: $0)) } ?? .set(-1)
+    seek.start = .at(time)
+    seek.stop = end.map { .at($0) } ?? .set(-1)
     try await waitForData()
     let event = Event.seek(seek)
     let isSent = try await Blocking.run { [sink = sinks[0]] in sink.push(event) }

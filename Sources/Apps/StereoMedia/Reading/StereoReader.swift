@@ -170,6 +170,6 @@ struct FrameIterator {
 extension Decode {
   fileprivate func seek(to wanted: Range<Int>, of frames: FrameIndex) async throws {
     try await seek(
-      to: frames.middle(of: wanted.lowerBound), end: frames.middle(of: wanted.upperBound - 1) &+ 1)
+      to: frames.middle(of: wanted.lowerBound), end: frames.middle(of: wanted.upperBound - 1) + 1)
   }
 }

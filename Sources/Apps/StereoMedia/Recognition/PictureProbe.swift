@@ -66,9 +66,8 @@ package final class PictureProbe: Sendable {
     var scores: [HalfComparison.Scores] = []
     if let duration = pipeline.duration {
       for place in Self.places where scores.count < Self.sufficientCount {
-        let time = ClockTime(Double(duration) * place)
         // Between keyframes, too: a short movie has only one, and may begin in black.
-        guard pipeline.seek(to: time, flags: .accurate) else { break }
+        guard pipeline.seek(to: duration.scaled(by: place), flags: .accurate) else { break }
         try await pipeline.preroll(timeout: Self.patience)
         if let picture = scored() { scores.append(picture) }
       }

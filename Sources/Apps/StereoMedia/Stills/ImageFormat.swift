@@ -80,7 +80,7 @@ final class PictureEncoder: Sendable {
     private let caps: [Caps]
     private let pipeline: FedPipeline
     private let sink: AppSink
-    private let count = Locked<ClockTime>(0)
+    private let count = Locked(0)
 
     init(_ caps: [Caps], _ format: ImageFormat, packing: String) throws {
       self.caps = caps
@@ -114,7 +114,7 @@ final class PictureEncoder: Sendable {
       // One second apart, so that times increase and both pictures of a pair have the same one.
       let time = count.withLock { count in
         count += 1
-        return count * .second
+        return count * ClockTime.second
       }
       let buffers = pictures.map { picture in
         let buffer = picture.buffer.copied()

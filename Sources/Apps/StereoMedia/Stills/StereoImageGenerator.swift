@@ -256,7 +256,7 @@ public final class StereoImageGenerator: Sendable {
       if found == index { return try stereoFrame(frame, index) }
       if found > index { break }
     }
-    let seconds = Double(frames[index].time.clockTime / 1_000_000) / 1000
+    let seconds = Double(frames[index].time.clockTime.units(perSecond: 1000)) / 1000
     throw StereoMediaError.decoding(
       movie.path, "the frame at \(seconds) s cannot be decoded")
   }

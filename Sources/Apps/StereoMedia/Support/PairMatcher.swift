@@ -17,7 +17,7 @@ package struct PairMatcher<Sample> {
   }
 
   /// Adds the next sample of an eye; returns one sample of each eye if this one completes a pair.
-  package mutating func add(_ sample: Sample, at time: UInt64, of eye: Int) -> [Sample]? {
+  package mutating func add(_ sample: Sample, at time: ClockTime, of eye: Int) -> [Sample]? {
     waiting[eye].append((time, sample))
     let places = waiting.map { samples in samples.firstIndex { $0.time == time } }
     guard !places.contains(nil) else {

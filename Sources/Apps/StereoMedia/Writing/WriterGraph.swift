@@ -28,7 +28,7 @@ struct WriterGraph {
   static let sink = "sink"
   private static let muxer = "mux"
 
-  /// Duration of a fragment in nanoseconds: the most that a crash can lose.
+  /// Duration of a fragment: the most that a crash can lose.
   private static let fragmentDuration = 2 * ClockTime.second
 
   /// Size of the queue for encoded audio in bytes, enough for minutes: video encoders have a long
@@ -54,7 +54,7 @@ struct WriterGraph {
     // A fragmented movie stays playable if writing is interrupted; it is finalized at the end.
     var properties = [
       ("container", try Self.container(path)),
-      ("fragment-duration", "\(Self.fragmentDuration)"),
+      ("fragment-duration", "\(Self.fragmentDuration.nanoseconds)"),
       ("fragment-mode", "first-moov-then-finalise"),
     ].map { (Self.muxer, $0.0, $0.1) }
     // For MV-HEVC, the muxer encodes the pictures itself.

@@ -41,7 +41,8 @@ struct AccessUnitMeta {
     Self.meta.set(
       [
         "access-unit": .uint64(number), "eye": .string(eye.rawValue),
-        "pts": .uint64(pts ?? .max), "duration": .uint64(duration ?? .max),
+        "pts": .uint64(pts?.nanoseconds ?? .max),
+        "duration": .uint64(duration?.nanoseconds ?? .max),
         "order": .uint64(order), "discontinuity": .uint64(discontinuity),
         "pairing": .string(pairing.rawValue), "repeated": .bool(isRepeated),
       ], on: buffer)
@@ -79,8 +80,8 @@ struct AccessUnitMeta {
     else { return nil }
     self.number = number
     self.eye = eye
-    self.pts = pts == .max ? nil : pts
-    self.duration = duration == .max ? nil : duration
+    self.pts = pts == .max ? nil : ClockTime(nanoseconds: pts)
+    self.duration = duration == .max ? nil : ClockTime(nanoseconds: duration)
     self.order = order
     self.discontinuity = discontinuity
     self.pairing = pairing

@@ -94,8 +94,8 @@ extension LayerFlattening {
     private var accessUnit = 0
     /// Access units whose pictures have not all been sent.
     private var sources = AccessUnitSources<CodedAccessUnit>()
-    /// Duration of a frame.
-    private var frameDuration: ClockTime = 0
+    /// Duration of a frame; nil if unknown.
+    private var frameDuration: ClockTime?
     /// Number of coded video sequences so far; picture order counts restart in each.
     private var sequence: UInt64 = 0
     private var discontinuity: UInt64 = 0
@@ -122,9 +122,7 @@ extension LayerFlattening {
         drain()
         maker = nil
       }
-      if let rate = caps.first?.fraction("framerate"), rate.numerator > 0, rate.denominator > 0 {
-        frameDuration = ClockTime(rate.denominator) * .second / ClockTime(rate.numerator)
-      }
+      frameDuration = caps.first?.fraction("framerate")?.frameDuration ?? frameDuration
       self.input = input
       sentSets = nil
       if let problem = input.layeredRecordProblem {
@@ -180,7 +178,7 @@ extension LayerFlattening {
       try send(made.pictures.dropFirst(made.earlierCount), maker)
       sources.drop(before: made.oldestNeeded)
       if let duration = buffer.duration, duration > 0 { frameDuration = duration }
-      element.reportLatency(ClockTime(maker.delay) * min(frameDuration, .second))
+      element.reportLatency(maker.delay * min(frameDuration ?? 0, .second))
     }
 
     /// Makes the coded pictures of an access unit, and tells whether decoding can begin there.

@@ -167,7 +167,7 @@ extension MVHEVCDemux.Streaming {
       let now = element.shared.current
       if now.segment.flags.contains(.endsWithSegmentDone) {
         let end = now.segment.stop ?? now.duration ?? now.segment.start
-        let place = Int64(clamping: now.segment.rate < 0 ? now.segment.start : end)
+        let place = now.segment.rate < 0 ? now.segment.start : end
         element.postSegmentDone(at: place, following: cause)
         for pad in now.pads { pad.push(following(.segmentDone(at: place))) }
         return

@@ -153,21 +153,21 @@ extension MVHEVCDemux {
     guard let value = UInt64(exactly: conversion.value), let caps = pad.currentCaps?.first else {
       return conversion.value == -1 ? -1 : nil
     }
-    let rate: (units: UInt64, seconds: UInt64)
-    if let fraction = caps.fraction("framerate"), let units = UInt64(exactly: fraction.numerator),
-      let seconds = UInt64(exactly: fraction.denominator), units > 0, seconds > 0
-    {
-      rate = (units, seconds)
-    } else if let hertz = caps.int("rate").flatMap({ UInt64(exactly: $0) }), hertz > 0 {
+    let rate: (units: Int, seconds: Int32)
+    if let fraction = caps.fraction("framerate"), fraction.numerator > 0, fraction.denominator > 0 {
+      rate = (Int(fraction.numerator), fraction.denominator)
+    } else if let hertz = caps.int("rate"), hertz > 0 {
       rate = (hertz, 1)
     } else {
       return nil
     }
     switch (conversion.from, conversion.to) {
     case (.time, .stream):
-      return Int64(clamping: scale(value, rate.units, rate.seconds * .second))
+      let time = ClockTime(nanoseconds: value)
+      return Int64(clamping: time.units(perSecond: rate.units, over: rate.seconds))
     case (.stream, .time):
-      return Int64(clamping: scale(value, rate.seconds * .second, rate.units))
+      let time = ClockTime(value, perSecond: rate.units, over: rate.seconds)
+      return RunningTime(clamping: time).nanoseconds
     default: return nil
     }
   }
@@ -198,7 +198,7 @@ extension PlaybackSegment {
     (rate, appliedRate) = (segment.rate, segment.appliedRate)
     (start, stop) = (segment.start, segment.stop)
     // Without a stream time, the segment's start is used.
-    time = segment.hasStreamTime ? segment.time : segment.start
+    time = segment.time ?? segment.start
     (base, offset) = (segment.base, segment.offset)
     (position, duration) = (segment.position ?? segment.start, segment.duration)
   }
@@ -250,7 +250,7 @@ extension SeekRequest.Bound {
     self =
       switch bound {
       case .set(let value): .at(ClockTime(exactly: value))
-      case .end(let value): .fromEnd(value)
+      case .end(let value): .fromEnd(RunningTime(nanoseconds: value))
       case .unchanged: .unchanged
       }
   }

@@ -101,8 +101,8 @@ extension MVHEVCDemux.Streaming {
 
   /// Continues at the position that an upstream segment gives.
   private mutating func follow(_ segment: Segment) {
-    if segment.format == .bytes {
-      player?.continueSource(at: segment.start)
+    if let offset = segment.startInBytes {
+      player?.continueSource(at: offset)
     } else if segment.isInTime {
       player?.continueSource(in: PlaybackSegment(segment))
       element.shared.withLock { $0.isSoughtUpstream = true }
@@ -140,7 +140,7 @@ extension MVHEVCDemux.Streaming {
       segment.format == .bytes ? element.shared.withLock { $0.pendingSeek.take() } : nil
     if let pending {
       begin(pending.plan, pending.event)
-      guard segment.start != pending.plan.offset else { return }
+      guard segment.startInBytes != pending.plan.offset else { return }
     }
     if segment.isInTime { cause = event }
     follow(segment)

@@ -50,7 +50,7 @@ final class MVHEVCEnc: EyePairing {
     private var progress = ProgressReport("mvhevcenc-progress")
     private var frameCount = 0
     private var byteCount: UInt64 = 0
-    private var lastRunningTime: Int64 = 0
+    private var lastRunningTime: RunningTime = 0
 
     init(element: MVHEVCEnc) {
       self.element = element
@@ -220,7 +220,7 @@ extension MVHEVCEnc.Streaming {
         ? stereo?.configuration.map(frame.byteStream) ?? frame.buffer : frame.buffer
       buffer.pts = StreamTime.timestamp(frame.presentationTime)
       buffer.dts = StreamTime.timestamp(frame.decodeTime)
-      buffer.duration = frame.duration > 0 ? frame.duration : nil
+      buffer.duration = frame.duration
       buffer.flags = frame.isSync ? [] : frame.isReference ? .deltaUnit : [.deltaUnit, .droppable]
       frameCount += 1
       byteCount += UInt64(clamping: buffer.size)

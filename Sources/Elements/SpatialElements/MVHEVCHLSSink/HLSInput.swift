@@ -177,8 +177,9 @@ struct HLSInput {
     let content = try stream.sample(buffer)
     func sample(_ content: Buffer) -> PackagedSample<Buffer> {
       var sample = PackagedSample(
-        content, size: UInt32(clamping: content.size), presentationTime: time, decodeTime: decode,
-        duration: buffer.duration ?? frameDuration ?? 0,
+        content, size: UInt32(clamping: content.size), presentationTime: time.nanoseconds,
+        decodeTime: decode.nanoseconds,
+        duration: (buffer.duration ?? frameDuration ?? 0).nanoseconds,
         isSync: !isVideo || !buffer.flags.contains(.deltaUnit))
       if isVideo { sample.dependency = MuxInput.dependency(of: buffer) }
       return sample

@@ -37,8 +37,8 @@ struct HLSSettings: Sendable {
   var manifest: String?
   /// In seconds.
   var targetDuration: Int32 = 6
-  /// In nanoseconds.
-  var partDuration: UInt64 = 0
+  /// 0 for no parts.
+  var partDuration: ClockTime = 0
   var type = PlaylistType.unspecified
   var playlistLength: Int32 = 5
   var hasEnd = true
@@ -59,7 +59,7 @@ struct HLSSettings: Sendable {
     settings.names.manifest = manifest.flatMap { $0.isEmpty ? nil : $0 }
     settings.kind = type.kind
     settings.targetDuration = Int(targetDuration)
-    settings.partDuration = partDuration
+    settings.partDuration = partDuration.nanoseconds
     settings.playlistLength = Int(playlistLength)
     settings.hasEnd = hasEnd
     // The time at which a finished movie was packaged is of no use to clients.

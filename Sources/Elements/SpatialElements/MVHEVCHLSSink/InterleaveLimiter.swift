@@ -10,18 +10,17 @@ import StereoVideo
 /// others, as after a demuxer whose other queue is full, it may go further ahead after a while; if
 /// the same thread also delivers the other stream, it does not wait. Both are limited.
 final class InterleaveLimiter: Sendable {
-  /// Maximum lead of a stream over the slowest one, in nanoseconds.
-  private static let maximumLead: Int64 = 10_000_000_000
-  /// Time without data on the awaited pad after which the others may get further ahead, in
-  /// nanoseconds.
+  /// Maximum lead of a stream over the slowest one.
+  private static let maximumLead: RunningTime = 10_000_000_000
+  /// Time without data on the awaited pad after which the others may get further ahead.
   private static let patience: ClockTime = 5 * .second
   /// Maximum amount of data of one stream beyond the maximum lead, in bytes.
   private static let maximumExcess = 1 << 28
 
   private struct Input {
-    /// First and latest running time of the stream, in nanoseconds.
-    var start: Int64?
-    var time: Int64?
+    /// First and latest running time of the stream.
+    var start: RunningTime?
+    var time: RunningTime?
     /// The thread that delivers the stream.
     var thread: UInt = 0
     var hasEnded = false
@@ -30,7 +29,7 @@ final class InterleaveLimiter: Sendable {
     /// Number of bytes received while the stream is too far ahead.
     var excess = 0
 
-    mutating func pass(_ time: Int64) {
+    mutating func pass(_ time: RunningTime) {
       start = start ?? time
       self.time = max(self.time ?? time, time)
     }
@@ -49,7 +48,7 @@ final class InterleaveLimiter: Sendable {
     }
 
     /// Notes a buffer on a pad, and returns whether the stream is too far ahead.
-    mutating func take(_ time: Int64, _ size: Int, of name: String) -> Bool {
+    mutating func take(_ time: RunningTime, _ size: Int, of name: String) -> Bool {
       var input = inputs[name, default: Input()]
       input.pass(time)
       input.thread = currentThread
@@ -61,11 +60,11 @@ final class InterleaveLimiter: Sendable {
       return isAhead
     }
 
-    /// Returns the lead of a stream over another, in nanoseconds.
-    func lead(of name: String, over slowest: Input) -> Int64 {
+    /// Returns the lead of a stream over another.
+    func lead(of name: String, over slowest: Input) -> RunningTime {
       guard let time = inputs[name]?.time else { return 0 }
       let start = inputs.values.compactMap(\.start).min() ?? time
-      return saturatingDifference(time, slowest.time ?? start)
+      return time - (slowest.time ?? start)
     }
   }
 
@@ -88,8 +87,8 @@ final class InterleaveLimiter: Sendable {
     state.change { $0.inputs[name, default: Input()].thread = currentThread }
   }
 
-  /// Notes that a stream has reached a running time in nanoseconds.
-  func pass(_ time: Int64, of name: String) {
+  /// Notes that a stream has reached a running time.
+  func pass(_ time: RunningTime, of name: String) {
     state.change { $0.inputs[name, default: Input()].pass(time) }
   }
 
@@ -121,11 +120,11 @@ final class InterleaveLimiter: Sendable {
   ///   - warn: called once, when streams may get further ahead because a pad receives nothing.
   /// - Throws: `FlowReturn.flushing`, or an ``ElementError`` if too much data is pending.
   func wait(
-    _ name: String, time: Int64, size: Int, isLive: () -> Bool, warn: (ElementError) -> Void
+    _ name: String, time: RunningTime, size: Int, isLive: () -> Bool, warn: (ElementError) -> Void
   ) throws {
     let isAhead = state.change { $0.take(time, size, of: name) }
     guard isAhead, !isLive() else { return }
-    var awaited: (name: String, time: Int64?)?
+    var awaited: (name: String, time: RunningTime?)?
     while true {
       let verdict = state.wait(atMost: Self.patience) { state -> Verdict? in
         guard let input = state.inputs[name], !input.isFlushing else { return .flushing }
@@ -152,8 +151,8 @@ final class InterleaveLimiter: Sendable {
           let lead = awaited.flatMap { state.inputs[$0.name] }.map {
             state.lead(of: name, over: $0)
           }
-          let doubled = max(state.allowedLead, lead ?? 0).multipliedReportingOverflow(by: 2)
-          state.allowedLead = doubled.overflow ? .max : doubled.partialValue
+          let most = max(state.allowedLead, lead ?? 0)
+          state.allowedLead = most + most
           return (state.inputs[name]?.excess ?? 0 > Self.maximumExcess, !state.hasWarned)
         }
         guard !isTooMuch else { throw refusal(of: name) }
@@ -162,7 +161,7 @@ final class InterleaveLimiter: Sendable {
           ElementError(
             .failedStream,
             "\(awaited.name) receives nothing while \(name) is "
-              + "\(Self.maximumLead / 1_000_000_000) s "
+              + "\(Int(Self.maximumLead.seconds)) s "
               + "ahead and waits for it, so \(name) continues and its data stays in memory until "
               + "then; use larger queues after the demuxer."))
       }

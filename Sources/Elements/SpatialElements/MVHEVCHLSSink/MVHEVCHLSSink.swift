@@ -185,11 +185,10 @@ extension MVHEVCHLSSink.Streaming {
     let missing = element.pads.current.filter {
       !waiting.contains($0.name) && inputs[$0.name]?.hasEnded != true
     }
-    let span = (held.last?.buffer.pts ?? 0).subtractingReportingOverflow(first.buffer.pts ?? 0)
+    let span = (held.last?.buffer.pts ?? 0) - (first.buffer.pts ?? 0)
     // A source that is not live delivers eventually, however slow its encoder is.
     let isLate =
-      !span.overflow && span.partialValue > Self.patience
-      && missing.allSatisfy { $0.peerLatency?.isLive ?? true }
+      span > Self.patience && missing.allSatisfy { $0.peerLatency?.isLive ?? true }
     guard missing.isEmpty || isLate || heldSize > Self.maximumHeldSize else { return }
     try begin()
   }
@@ -209,7 +208,7 @@ extension MVHEVCHLSSink.Streaming {
     for input in inputs.values where input.hasEnded { try endRenditions(of: input) }
   }
 
-  /// Longest duration of held buffers while live pads have no first buffer, in nanoseconds.
+  /// Longest duration of held buffers while live pads have no first buffer.
   private static let patience: ClockTime = 10 * .second
   /// Maximum total size of held buffers, in bytes.
   private static let maximumHeldSize = 1 << 28
@@ -320,8 +319,8 @@ extension MVHEVCHLSSink.Streaming {
           "duration": .uint64(segment.duration),
         ])
     }
-    let limit = UInt64(element.settings.current.targetDuration) * .second + .second / 2
-    guard segment.duration >= limit, !hasWarned else { return }
+    let limit = element.settings.current.targetDuration * ClockTime.second + .second / 2
+    guard ClockTime(nanoseconds: segment.duration) >= limit, !hasWarned else { return }
     hasWarned = true
     element.postWarning(
       ElementError(
@@ -336,6 +335,6 @@ extension MVHEVCHLSSink {
   /// Wall-clock time of running time 0, in nanoseconds since 1970; nil if the pipeline has no
   /// clock.
   fileprivate var dateOfRunningTime0: Int64? {
-    currentRunningTime.map { nanosecondsSince1970() &- Int64(clamping: $0) }
+    currentRunningTime.map { nanosecondsSince1970() &- RunningTime(clamping: $0).nanoseconds }
   }
 }

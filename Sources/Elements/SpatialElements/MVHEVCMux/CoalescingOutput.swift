@@ -63,9 +63,7 @@ final class CoalescingOutput {
   /// Overwrites the file at an offset in bytes. Nothing may be written afterwards.
   func patch(at offset: UInt64, _ buffer: Buffer) throws {
     try flush()
-    var segment = Segment(.bytes)
-    segment.start = offset
-    element.updateSegment(segment)
+    element.updateSegment(Segment(startInBytes: offset))
     try element.finish(buffer)
   }
 

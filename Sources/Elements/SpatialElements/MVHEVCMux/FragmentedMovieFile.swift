@@ -12,9 +12,8 @@ final class FragmentedMovieFile: MovieFileWriter {
   private struct Cut {
     let track: Int
     let index: Int
-    /// Running time in nanoseconds at which the next fragment is presented, or the next chunk
-    /// decoded.
-    let time: Int64
+    /// Running time at which the next fragment is presented, or the next chunk decoded.
+    let time: RunningTime
     /// Whether the fragment continues in another chunk.
     var isInFragment = false
     /// Whether the cut is made without waiting for the other tracks: too much data is pending, or
@@ -32,13 +31,13 @@ final class FragmentedMovieFile: MovieFileWriter {
     /// Number of pending samples that are known not to start a fragment.
     var scanned = 1
     var hasEnded = false
-    /// Running time in nanoseconds before which no further sample is decoded.
-    var silentUntil = Int64.min
+    /// Running time before which no further sample is decoded.
+    var silentUntil = RunningTime.min
 
     /// Whether the track has no samples and need not be waited for.
     var isSilent: Bool { samples.isEmpty && silentUntil > .min }
 
-    func isComplete(until time: Int64) -> Bool {
+    func isComplete(until time: RunningTime) -> Bool {
       hasEnded || silentUntil >= time || (samples.last.map { $0.decodeTime >= time } ?? false)
     }
   }
@@ -52,10 +51,10 @@ final class FragmentedMovieFile: MovieFileWriter {
   private var whole: MovieWriter?
   private var tracks: [Track]
   private var size = 0
-  /// Presentation time of the open fragment's start, as running time in nanoseconds.
-  private var start: Int64?
-  /// Decode time of the open chunk's first sample, as running time in nanoseconds.
-  private var chunkStart: Int64?
+  /// Presentation time of the open fragment's start, as running time.
+  private var start: RunningTime?
+  /// Decode time of the open chunk's first sample, as running time.
+  private var chunkStart: RunningTime?
   /// Whether the open chunk is not the first one of its fragment.
   private var continuesFragment = false
   private var isInitialized = false
@@ -66,7 +65,7 @@ final class FragmentedMovieFile: MovieFileWriter {
 
   init(
     _ options: Options, metadata: MovieMetadata, tracks: [TrackDescription],
-    origin: Int64, demands: Locked<SplitRequests>, output: CoalescingOutput
+    origin: RunningTime, demands: Locked<SplitRequests>, output: CoalescingOutput
   ) throws {
     self.options = options
     self.demands = demands
@@ -116,7 +115,7 @@ final class FragmentedMovieFile: MovieFileWriter {
     demands.withLock { $0.header = true }
   }
 
-  override func pass(_ time: Int64, of track: Int) throws {
+  override func pass(_ time: RunningTime, of track: Int) throws {
     tracks[track].silentUntil = max(tracks[track].silentUntil, time)
     try writeReady()
   }
@@ -165,14 +164,12 @@ final class FragmentedMovieFile: MovieFileWriter {
     else { return nil }
     let start = self.start ?? first.presentationTime
     self.start = start
-    let wanted = saturatingSum(start, Int64(clamping: options.duration))
+    let wanted = start + options.duration
     let samples = tracks[index].samples
     let demands = demands.current
     let chunkStart = self.chunkStart ?? first.decodeTime
     self.chunkStart = chunkStart
-    let chunkEnd =
-      options.chunkDuration > 0
-      ? saturatingSum(chunkStart, Int64(clamping: options.chunkDuration)) : .max
+    let chunkEnd = options.chunkDuration.map { chunkStart + $0 } ?? .max
     while tracks[index].scanned < samples.count {
       let sample = samples[tracks[index].scanned]
       if sample.description.isSync,
@@ -195,7 +192,7 @@ final class FragmentedMovieFile: MovieFileWriter {
   private func write(until cut: Cut?, isUrgent: Bool) throws {
     var data: [Buffer] = []
     var next: [TrackID: Int64] = [:]
-    var starts: [Int64] = []
+    var starts: [RunningTime] = []
     let counts = tracks.indices.map { index in
       guard let cut, index != cut.track else { return cut?.index ?? tracks[index].samples.count }
       return tracks[index].samples.firstIndex { $0.decodeTime >= cut.time }

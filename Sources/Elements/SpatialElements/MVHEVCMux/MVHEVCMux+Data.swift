@@ -102,19 +102,19 @@ extension MVHEVCMux.Streaming {
         MovieFileWriter.Timing(
           presentationTime: frame.presentationTime, decodeTime: frame.decodeTime,
           // The duration matters only for the movie's last picture.
-          duration: frame.duration > 0 || framesWritten > 0
-            ? frame.duration : LayeredFrame.stillDuration, isSync: frame.isSync,
+          duration: frame.duration ?? (framesWritten > 0 ? 0 : LayeredFrame.stillDuration),
+          isSync: frame.isSync,
           dependency: dependency),
         to: MuxPads.eyesTrack)
       lastRunningTime = frame.presentationTime
       lastTime = max(lastTime, frame.decodeTime)
-      note(end: frame.presentationTime, duration: frame.duration)
+      note(end: frame.presentationTime, duration: frame.duration ?? 0)
       framesWritten += 1
     }
   }
 
-  private mutating func note(end time: Int64, duration: ClockTime) {
-    endTime = max(endTime, saturatingSum(time, Int64(clamping: duration)))
+  private mutating func note(end time: RunningTime, duration: ClockTime) {
+    endTime = max(endTime, time + duration)
   }
 
   /// Writes the next buffer of a stream that is not encoded here.
@@ -135,7 +135,7 @@ extension MVHEVCMux.Streaming {
     let segment = pad.segment
     guard !buffer.isGap else {
       // Other tracks need not wait for this one until the gap ends.
-      let end = buffer.pts.map { saturatingSum($0, buffer.duration ?? 0) }
+      let end = buffer.pts.map { $0 + (buffer.duration ?? 0) }
       if let end = end.flatMap({ segment.signedRunningTime($0) }) {
         try movie.pass(end, of: track)
       }
@@ -176,7 +176,8 @@ extension MVHEVCMux.Streaming {
 
   /// Writes a text, after an empty sample for the time since the previous text.
   private func copySubtitle(
-    _ buffer: Buffer, of input: MuxInput, at time: Int64, to movie: MovieFileWriter, _ track: Int
+    _ buffer: Buffer, of input: MuxInput, at time: RunningTime, to movie: MovieFileWriter,
+    _ track: Int
   ) throws {
     if let end = input.subtitleEnd, end < time {
       try movie.append(
@@ -190,7 +191,7 @@ extension MVHEVCMux.Streaming {
       MuxSubtitles.sample(buffer),
       MovieFileWriter.Timing(presentationTime: time, decodeTime: time, duration: duration),
       to: track)
-    input.subtitleEnd = saturatingSum(time, Int64(clamping: duration))
+    input.subtitleEnd = time + duration
   }
 
   /// Drops buffers that the movie does not need from all pads: gaps between the eyes' frames, gaps

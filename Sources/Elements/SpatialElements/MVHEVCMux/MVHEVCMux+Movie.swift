@@ -6,7 +6,7 @@ import MoviePlayer
 import StereoVideo
 
 extension MVHEVCMux.Streaming {
-  /// Duration of the coded samples that wait at each pad, in nanoseconds.
+  /// Duration of the coded samples that wait at each pad.
   private static let queuedDuration: ClockTime = 2 * .second
 
   /// Lets pads queue more than one sample if no source is live: coded samples are small, and

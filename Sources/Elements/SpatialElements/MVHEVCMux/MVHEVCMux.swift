@@ -62,22 +62,22 @@ final class MVHEVCMux: EyePairing {
     /// Chapters from a stream, used unless the application has set some.
     var chapters: [Chapter] = []
     var sideTracks: [SideTrack] = []
-    /// Latest decode time of the samples so far, as running time in nanoseconds.
-    var lastTime = Int64.min
-    /// End of the last sample so far, as running time in nanoseconds.
-    var endTime: Int64 = 0
+    /// Latest decode time of the samples so far, as running time.
+    var lastTime = RunningTime.min
+    /// End of the last sample so far, as running time.
+    var endTime: RunningTime = 0
     var stereo: StereoInput?
     var unlinkedPads = UnlinkedPads()
-    /// Running time in nanoseconds of the next keyframe to request, for the start of a fragment;
-    /// nil before the first.
-    var nextKeyframe: Int64?
+    /// Running time of the next keyframe to request, for the start of a fragment; nil before the
+    /// first.
+    var nextKeyframe: RunningTime?
     /// The input whose parameter sets are in the movie's sample entry.
     var describedEyes: StereoInput?
     /// Whether the encoders have been drained.
     var eyesHaveEnded = false
     var progress = ProgressReport("mvhevcmux-progress")
     var framesWritten = 0
-    var lastRunningTime: Int64 = 0
+    var lastRunningTime: RunningTime = 0
 
     init(_ element: MVHEVCMux) {
       self.element = element

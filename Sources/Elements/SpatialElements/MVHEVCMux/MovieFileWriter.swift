@@ -9,9 +9,9 @@ struct PendingSample {
   let buffer: Buffer
   /// The description, with times in units of the track.
   let description: SampleDescription
-  /// Running times, in nanoseconds.
-  let decodeTime: Int64
-  let presentationTime: Int64
+  /// Running times.
+  let decodeTime: RunningTime
+  let presentationTime: RunningTime
 }
 
 /// A movie that is being written: converts times of samples to the units of their tracks.
@@ -23,15 +23,15 @@ class MovieFileWriter {
   }
 
   private var tracks: [Track]
-  /// Running time of the movie's start, in nanoseconds.
-  private let origin: Int64
+  /// Running time of the movie's start.
+  private let origin: RunningTime
   private let creationTime: Int64?
   private var sampleCount = 0
 
   /// - Parameters:
-  ///   - origin: the running time of the movie's start, in nanoseconds.
+  ///   - origin: the running time of the movie's start.
   ///   - creationTime: the movie's creation time, which later metadata do not change.
-  init(tracks: [TrackDescription], origin: Int64, creationTime: Int64?) {
+  init(tracks: [TrackDescription], origin: RunningTime, creationTime: Int64?) {
     self.creationTime = creationTime
     self.origin = origin
     self.tracks = tracks.map { Track(clock: TrackClock(timescale: $0.timescale)) }
@@ -52,8 +52,8 @@ class MovieFileWriter {
   /// Adds the next sample of a track, in decoding order, and writes the samples that are ready.
   func append(_ sample: PendingSample, to track: Int) throws {}
 
-  /// Declares that no further sample of a track is decoded before a running time in nanoseconds.
-  func pass(_ time: Int64, of track: Int) throws {}
+  /// Declares that no further sample of a track is decoded before a running time.
+  func pass(_ time: RunningTime, of track: Int) throws {}
 
   /// Declares that a track has no more samples.
   func end(_ track: Int) throws {}
@@ -78,11 +78,11 @@ class MovieFileWriter {
     replaceMetadata(metadata)
   }
 
-  /// The times and properties of a buffer's samples. Times are running times in nanoseconds.
+  /// The times and properties of a buffer's samples. Times are running times.
   struct Timing {
-    let presentationTime: Int64
-    let decodeTime: Int64
-    /// Total duration of the buffer's samples, in nanoseconds.
+    let presentationTime: RunningTime
+    let decodeTime: RunningTime
+    /// Total duration of the buffer's samples.
     let duration: ClockTime
     var isSync = true
     var dependency = SampleDependency()
@@ -99,18 +99,19 @@ class MovieFileWriter {
       throw ElementError(.mux, "A sample of 4 GiB or more cannot be written to a movie.")
     }
     let clock = tracks[index].clock
-    let presentation = clock.units(saturatingDifference(timing.presentationTime, origin))
-    var decode = clock.units(saturatingDifference(timing.decodeTime, origin))
+    let presentation = clock.units((timing.presentationTime - origin).nanoseconds)
+    var decode = clock.units((timing.decodeTime - origin).nanoseconds)
     // If two times differ by less than a unit, or audio overlaps, the second sample comes one unit
     // after the first.
     if let last = tracks[index].lastDecodeTime, decode <= last, timing.decodeTime >= 0 {
       decode = last.addingReportingOverflow(1).partialValue
     }
-    let duration = clock.units(Int64(clamping: timing.duration)) / Int64(timing.count)
+    let total = clock.units(RunningTime(clamping: timing.duration).nanoseconds)
+    let duration = total / Int64(timing.count)
     tracks[index].lastDecodeTime = decode &+ duration &* (Int64(timing.count) - 1)
     var description = SampleDescription(
       size: size, decodeTime: decode, duration: UInt32(clamping: duration),
-      compositionOffset: Int32(clamping: saturatingDifference(presentation, decode)),
+      compositionOffset: Int32(clamping: presentation.saturatingSubtracting(decode)),
       isSync: timing.isSync, dependency: timing.dependency)
     description.count = timing.count
     sampleCount += 1

@@ -81,7 +81,9 @@ enum MuxAudioCaps {
     case .other("alaw"), .other("ulaw"): 1
     case .other("ima4"): 64
     case .other:
-      UInt32(clamping: scaleRounded(first?.duration ?? 0, UInt64(rate), .second))
+      UInt32(
+        clamping: TrackClock(timescale: rate).units(
+          RunningTime(clamping: first?.duration ?? 0).nanoseconds))
     }
   }
 

@@ -73,28 +73,28 @@ enum HeaderUpdateMode: Int32, EnumType {
 struct SplitRequests {
   /// Whether the initialization segment is to be written again.
   var header = false
-  /// Running times, in nanoseconds, at or after which a fragment is to begin.
-  private var splits: Set<Int64> = []
+  /// Running times at or after which a fragment is to begin.
+  private var splits: Set<RunningTime> = []
   /// Maximum number of pending requests; further ones are ignored.
   private static let most = 1000
 
-  mutating func split(at time: Int64) {
+  mutating func split(at time: RunningTime) {
     if splits.count < Self.most { splits.insert(time) }
   }
 
   /// Whether a fragment is to begin with a sample at this time.
-  func isSplit(at time: Int64) -> Bool { splits.contains { $0 <= time } }
+  func isSplit(at time: RunningTime) -> Bool { splits.contains { $0 <= time } }
 
   /// Removes the requests that a fragment beginning at this time satisfies.
-  mutating func begin(at time: Int64) { splits = splits.filter { $0 > time } }
+  mutating func begin(at time: RunningTime) { splits = splits.filter { $0 > time } }
 }
 
 /// Settings for fragmented movies.
 struct FragmentSettings {
-  /// Minimum duration of fragments in nanoseconds; 0 for a file without fragments.
-  var duration: UInt64 = 0
-  /// Duration of chunks in nanoseconds; 0 for fragments in one piece.
-  var chunkDuration: UInt64 = 0
+  /// Minimum duration of fragments; 0 for a file without fragments.
+  var duration: ClockTime = 0
+  /// Duration of chunks; 0 for fragments in one piece.
+  var chunkDuration: ClockTime = 0
   var mode = FragmentMode.dashOrMSS
   var hasRandomAccessIndex = false
   var sendsKeyframeRequests = true
@@ -103,8 +103,8 @@ struct FragmentSettings {
   var editLists = EditListMode.auto
   var firstSequenceNumber: UInt32 = 1
 
-  /// Longest time that data stays in the element, in nanoseconds.
-  var latency: UInt64 { chunkDuration > 0 ? min(chunkDuration, duration) : duration }
+  /// Longest time that data stays in the element.
+  var latency: ClockTime { chunkDuration > 0 ? min(chunkDuration, duration) : duration }
 
   /// Whether the file becomes a progressive movie at the end.
   var isFinalised: Bool { duration > 0 && mode == .firstMoovThenFinalise }
@@ -163,9 +163,10 @@ struct FragmentSettings {
 extension MVHEVCMux {
   /// Returns a writer for the kind of file in the settings.
   ///
-  /// - Parameter origin: the running time of the movie's start, in nanoseconds.
+  /// - Parameter origin: the running time of the movie's start.
   func makeFile(
-    _ tracks: [TrackDescription], metadata: MovieMetadata, origin: Int64, output: CoalescingOutput
+    _ tracks: [TrackDescription], metadata: MovieMetadata, origin: RunningTime,
+    output: CoalescingOutput
   ) throws -> MovieFileWriter {
     let settings = settings.current
     guard settings.fragments.duration > 0 else {
@@ -184,7 +185,9 @@ extension MVHEVCMux {
     return try FragmentedMovieFile(
       FragmentedMovieFile.Options(
         format: settings.container == .cmaf ? .cmaf : .movie(settings.container.container),
-        duration: settings.fragments.duration, chunkDuration: settings.fragments.chunkDuration,
+        duration: settings.fragments.duration,
+        chunkDuration: settings.fragments.chunkDuration > 0
+          ? settings.fragments.chunkDuration : nil,
         isFinalised: settings.fragments.isFinalised,
         hasRandomAccessIndex: settings.fragments.hasRandomAccessIndex,
         headerUpdate: settings.fragments.headerUpdate, hasDuration: settings.fragments.hasDuration,
@@ -213,13 +216,13 @@ extension MVHEVCMux {
   /// Starts a fragment at a running time, with a keyframe that is requested from encoders.
   func split(at time: ClockTime?) {
     guard let time else { return }
-    demands.withLock { $0.split(at: Int64(clamping: time)) }
+    demands.withLock { $0.split(at: RunningTime(clamping: time)) }
     requestKeyframe(at: time)
   }
 
   /// Asks encoders, here and upstream, for a keyframe.
   private func requestKeyframe(at time: ClockTime) {
-    keyframes.add(Int64(clamping: time))
+    keyframes.add(RunningTime(clamping: time))
     for pad in sinkPads where MuxInput.Kind(pad.name) == .video {
       pad.push(.forceKeyUnit(at: time))
     }
@@ -228,15 +231,15 @@ extension MVHEVCMux {
 
 extension MVHEVCMux.Streaming {
   /// Requests keyframes from the encoders, up to one fragment ahead of a running time.
-  mutating func requestKeyframes(at time: Int64) {
-    guard fragments.duration > 0, fragments.sendsKeyframeRequests else { return }
-    let distance = Int64(clamping: fragments.duration)
-    var next = nextKeyframe ?? saturatingSum(max(time, 0), distance)
+  mutating func requestKeyframes(at time: RunningTime) {
+    let distance = fragments.duration
+    guard distance > 0, fragments.sendsKeyframeRequests else { return }
+    var next = nextKeyframe ?? max(time, 0) + distance
     // After a gap of any length, one request is enough.
     if next < time { next = time }
-    while next <= saturatingSum(time, distance) {
+    while next <= time + distance, next < .max {
       element.requestKeyframe(at: ClockTime(clamping: next))
-      next = saturatingSum(next, max(distance, 1))
+      next = next + distance
     }
     nextKeyframe = next
   }
@@ -246,10 +249,10 @@ extension FragmentedMovieFile {
   /// How a file is cut into fragments.
   struct Options {
     let format: FragmentFormat
-    /// A fragment ends at the first sync sample this long after its start, in nanoseconds.
+    /// A fragment ends at the first sync sample this long after its start.
     let duration: ClockTime
-    /// Duration of the chunks that fragments are written in, in nanoseconds; 0 for whole fragments.
-    var chunkDuration: ClockTime = 0
+    /// Duration of the chunks that fragments are written in; nil for whole fragments.
+    var chunkDuration: ClockTime?
     /// Whether the file becomes a progressive movie at its end, which needs a seekable output.
     var isFinalised = false
     /// Whether the file ends with a table of random access points (`mfra`).

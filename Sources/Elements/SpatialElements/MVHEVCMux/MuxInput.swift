@@ -33,8 +33,8 @@ final class MuxInput {
   var track: Int?
   /// Whether the application has been warned that this stream is not written.
   var isLeftOut = false
-  /// Running time in nanoseconds at which the last text of a subtitle stream ends.
-  var subtitleEnd: Int64?
+  /// Running time at which the last text of a subtitle stream ends.
+  var subtitleEnd: RunningTime?
   /// Packet size of audio whose packets all have one size; a buffer may hold any number of them.
   private var packet: AudioSampleEntry.Packet?
   /// Set for H.265 with in-band parameter sets.
@@ -131,13 +131,13 @@ final class MuxInput {
       ? .independent : buffer.flags.contains(.droppable) ? .disposable : .dependent
   }
 
-  /// Returns the number of packets in an audio buffer and their total duration in nanoseconds; nil
-  /// for audio whose packets have different sizes.
+  /// Returns the number of packets in an audio buffer and their total duration; nil for audio
+  /// whose packets have different sizes.
   ///
   /// - Throws: an ``ElementError`` if the buffer does not hold a whole number of packets.
   func packets(in buffer: Buffer) throws -> (count: UInt32, duration: ClockTime)? {
     guard let packet, packet.bytes > 0,
-      let rate = caps?.first?.int("rate").flatMap({ UInt64(exactly: $0) })
+      let rate = caps?.first?.int("rate"), rate >= 0
     else { return nil }
     let (count, rest) = buffer.size.quotientAndRemainder(dividingBy: Int(packet.bytes))
     guard rest == 0, let count = UInt32(exactly: count) else {
@@ -146,6 +146,6 @@ final class MuxInput {
         "A buffer on \(name) has \(buffer.size) bytes, which are no whole number of "
           + "audio frames of \(packet.bytes) bytes.")
     }
-    return (count, scale(UInt64(count) * UInt64(packet.frames), .second, max(rate, 1)))
+    return (count, ClockTime(UInt64(count) * UInt64(packet.frames), perSecond: max(rate, 1)))
   }
 }

@@ -56,13 +56,13 @@ struct MuxPads {
     return left.isAtEnd && right.isAtEnd
   }
 
-  /// Running time of the eyes' next frames, in nanoseconds; nil if none wait.
-  var eyesTime: Int64? {
+  /// Running time of the eyes' next frames; nil if none wait.
+  var eyesTime: RunningTime? {
     [left, right].compactMap { pad in pad.flatMap { $0.peek().flatMap($0.runningTime) } }.min()
   }
 
-  /// Running times of the first buffers of all pads, in nanoseconds.
-  var firstTimes: [Int64] {
+  /// Running times of the first buffers of all pads.
+  var firstTimes: [RunningTime] {
     all.compactMap { pad in
       pad.peek().flatMap { pad.runningTime($0) }
     }
@@ -71,8 +71,8 @@ struct MuxPads {
   /// Returns the source whose next buffer has the smallest running time; nil if no pad has a
   /// buffer.
   func earliest() -> Source? {
-    var first: (time: Int64, source: Source)?
-    func consider(_ time: Int64, _ source: Source) {
+    var first: (time: RunningTime, source: Source)?
+    func consider(_ time: RunningTime, _ source: Source) {
       if first.map({ time < $0.time }) ?? true { first = (time, source) }
     }
     if let left, let right {
@@ -84,8 +84,7 @@ struct MuxPads {
       var time = pad.runningTime(buffer) ?? .min
       if buffer.isGap {
         // Buffers of other pads before the end of this gap come first.
-        let end = time.addingReportingOverflow(Int64(clamping: buffer.duration ?? 0))
-        time = end.overflow ? .max : end.partialValue
+        time = time + (buffer.duration ?? 0)
       }
       consider(time, .stream(pad))
     }

@@ -2,6 +2,7 @@
 
 import GStreamer
 import ISOBMFF
+import StereoVideo
 
 /// Tracks that are neither video nor audio, as output by `mvhevcdemux`: timed metadata, time codes
 /// and texts. Their samples are written unchanged.
@@ -30,7 +31,7 @@ enum MuxSubtitles {
   static let template = Caps("text/x-raw", ["format": "utf8"])
   /// Units per second.
   static let timescale: UInt32 = 90_000
-  /// Duration of a text whose buffer has none, in nanoseconds.
+  /// Duration of a text whose buffer has none.
   static let usualDuration = 3 * ClockTime.second
 
   /// Returns a buffer's text as a sample. The text ends at a zero byte, if there is one.

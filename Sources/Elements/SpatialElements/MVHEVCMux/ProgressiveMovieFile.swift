@@ -15,7 +15,7 @@ final class ProgressiveMovieFile: MovieFileWriter {
 
   init(
     container: MovieContainer, metadata: MovieMetadata, tracks: [TrackDescription],
-    origin: Int64, output: CoalescingOutput
+    origin: RunningTime, output: CoalescingOutput
   ) throws {
     var writer = MovieWriter(container: container, metadata: metadata)
     self.tracks = try tracks.map { try writer.addTrack($0) }
@@ -32,12 +32,12 @@ final class ProgressiveMovieFile: MovieFileWriter {
   override func replaceMetadata(_ metadata: MovieMetadata) { writer.metadata = metadata }
 
   override func append(_ sample: PendingSample, to track: Int) throws {
-    interleaver.append(sample, decodeTime: sample.decodeTime, to: track)
+    interleaver.append(sample, decodeTime: sample.decodeTime.nanoseconds, to: track)
     try writeReady()
   }
 
-  override func pass(_ time: Int64, of track: Int) throws {
-    interleaver.pass(time, of: track)
+  override func pass(_ time: RunningTime, of track: Int) throws {
+    interleaver.pass(time.nanoseconds, of: track)
     try writeReady()
   }
 

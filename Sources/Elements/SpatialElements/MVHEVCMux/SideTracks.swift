@@ -16,22 +16,23 @@ struct SideTrack {
   /// Number of the movie's track, counted from 0.
   let track: Int
   let content: Content
-  /// Running time of the first picture (time code) or of the movie's start (chapters), in
-  /// nanoseconds.
-  let start: Int64
+  /// Running time of the first picture (time code) or of the movie's start (chapters).
+  let start: RunningTime
 }
 
 extension MVHEVCMux.Streaming {
   /// Adds tracks for the time codes of the pictures and for chapters, if there are any and the
   /// movie has no such tracks yet. Streamed fragments cannot have them.
-  mutating func addSideTracks(to tracks: inout [TrackDescription], _ pads: MuxPads, origin: Int64) {
+  mutating func addSideTracks(
+    to tracks: inout [TrackDescription], _ pads: MuxPads, origin: RunningTime
+  ) {
     let fragments = element.settings.current.fragments
     guard fragments.duration == 0 || fragments.isFinalised else { return }
     let main = tracks.firstIndex { $0.isVideo } ?? (tracks.isEmpty ? nil : 0)
     guard let main else { return }
     func isNew(_ type: FourCC) -> Bool { !tracks[main].references.contains { $0.type == type } }
     func add(
-      _ track: TrackDescription, _ type: FourCC, _ content: SideTrack.Content, _ start: Int64
+      _ track: TrackDescription, _ type: FourCC, _ content: SideTrack.Content, _ start: RunningTime
     ) {
       let id = TrackID(rawValue: UInt32(clamping: tracks.count + 1))
       tracks[main].references.append(TrackReference(type: type, track: id))
@@ -65,10 +66,10 @@ extension MVHEVCMux.Streaming {
         try append(code.sample, from: side.start, to: endTime, of: side.track, movie)
       case .chapters(let chapters):
         for (index, chapter) in chapters.enumerated() {
-          let start = saturatingSum(side.start, Int64(clamping: chapter.start))
+          let start = side.start + chapter.start
           guard start < endTime else { break }
           let next = index + 1 < chapters.count ? chapters[index + 1].start : chapter.stop
-          let stop = next.map { saturatingSum(side.start, Int64(clamping: $0)) } ?? endTime
+          let stop = next.map { side.start + $0 } ?? endTime
           try append(
             TimedText.chapter(chapter.title), from: start, to: min(stop, endTime), of: side.track,
             movie)
@@ -78,13 +79,14 @@ extension MVHEVCMux.Streaming {
   }
 
   private func append(
-    _ sample: [UInt8], from start: Int64, to stop: Int64, of track: Int, _ movie: MovieFileWriter
+    _ sample: [UInt8], from start: RunningTime, to stop: RunningTime, of track: Int,
+    _ movie: MovieFileWriter
   ) throws {
     try movie.append(
       Buffer(sample),
       MovieFileWriter.Timing(
         presentationTime: start, decodeTime: start,
-        duration: ClockTime(clamping: saturatingDifference(stop, start))), to: track)
+        duration: ClockTime(clamping: stop - start)), to: track)
   }
 }
 
@@ -100,8 +102,8 @@ extension TimeCodeTrack {
 }
 
 extension MuxPads {
-  /// The buffer that waits at the first pad with pictures, and its running time in nanoseconds.
-  fileprivate var firstPicture: (buffer: Buffer, time: Int64)? {
+  /// The buffer that waits at the first pad with pictures, and its running time.
+  fileprivate var firstPicture: (buffer: Buffer, time: RunningTime)? {
     for pad in all where [.eye, .video].contains(MuxInput.Kind(pad.name)) {
       if let buffer = pad.peek(), let time = pad.runningTime(buffer) { return (buffer, time) }
     }

@@ -14,8 +14,8 @@ struct MixerSource {
     /// Timestamp within `segment`.
     let time: ClockTime
     let segment: Segment
-    let runningTime: Int64
-    /// In nanoseconds; nil if unknown.
+    let runningTime: RunningTime
+    /// Nil if unknown.
     let duration: ClockTime?
   }
 
@@ -66,11 +66,11 @@ struct MixerSource {
 
   /// Returns the frame shown at a running time; nil before the first frame and after the end of the
   /// last one.
-  func shown(at time: Int64) -> Shown? {
+  func shown(at time: RunningTime) -> Shown? {
     guard let current, current.runningTime <= time else { return nil }
     // A frame is shown until the next one, or for its duration if there is none.
     guard next == nil, isAtEnd, let duration = current.duration else { return current }
-    return time < saturatingSum(current.runningTime, Int64(clamping: duration)) ? current : nil
+    return time < current.runningTime + duration ? current : nil
   }
 
   /// Returns a warning about dropped frames; nil for none.

@@ -138,7 +138,7 @@ final class StereoMixer: EyePairing {
   /// Advances a source to its last frame at or before a running time. Throws `.needData` if that
   /// frame cannot be determined yet.
   private func advance(
-    _ number: Int, _ pads: MixerPads, to time: Int64, _ streaming: inout Streaming
+    _ number: Int, _ pads: MixerPads, to time: RunningTime, _ streaming: inout Streaming
   ) throws {
     var source = try take(number, pads, &streaming)
     while let next = source.next {

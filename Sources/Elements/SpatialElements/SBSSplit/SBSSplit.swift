@@ -315,13 +315,12 @@ struct FrameSequence {
     if isFirst {
       pairPTS = frame.pts
     } else if !isSecond {
-      pairPTS = frame.pts.map { pts in pts - min(pts, frame.duration ?? 0) }
+      pairPTS = frame.pts.map { $0 - (frame.duration ?? 0) }
     }
     isSecond = isFirst
     let firstEye: Eye = layout.rightViewFirst ? .right : .left
-    let doubled = frame.duration.map { $0.addingReportingOverflow($0) }
     return Place(
       eye: isFirst ? firstEye : firstEye.other, pts: pairPTS,
-      duration: doubled.flatMap { $0.overflow ? nil : $0.partialValue })
+      duration: frame.duration.map { $0 * 2 })
   }
 }

@@ -82,10 +82,10 @@ extension Caps {
 }
 
 extension Fraction {
-  /// Duration in nanoseconds of a frame at this rate in frames per second; nil for a variable or
+  /// Duration of a frame at this rate in frames per second; nil for a variable or
   /// invalid rate.
   var frameDuration: ClockTime? {
     guard numerator > 0, denominator > 0 else { return nil }
-    return scale(.second, UInt64(denominator), UInt64(numerator))
+    return ClockTime(1, perSecond: numerator, over: denominator)
   }
 }

@@ -17,19 +17,20 @@ struct ProgressReport {
 
   /// Posts a message if a second has passed since the last one, or if `isFinal`.
   mutating func post(
-    from element: any ElementObject, runningTime: Int64, frames: Int, bytes: UInt64,
+    from element: any ElementObject, runningTime: RunningTime, frames: Int, bytes: UInt64,
     isFinal: Bool = false
   ) {
     let now = monotonicTime()
     let started = self.started ?? now
     self.started = started
-    guard isFinal || now &- lastPost >= .second else { return }
+    guard isFinal || now - lastPost >= .second else { return }
     lastPost = now
-    let seconds = Double(now &- started) / Double(ClockTime.second)
+    let seconds = (now - started).seconds
     element.postMessage(
       messageName,
       [
-        "running-time": .int64(runningTime), "frames": .uint64(UInt64(clamping: frames)),
+        "running-time": .int64(runningTime.nanoseconds),
+        "frames": .uint64(UInt64(clamping: frames)),
         "bytes": .uint64(bytes),
         "frames-per-second": .double(seconds > 0 ? Double(frames) / seconds : 0),
       ])

@@ -13,7 +13,7 @@ where Streaming == SphereStreaming, Settings: SphereFilterSettings {
   var source: Pad { get }
 
   /// Called with the stream time of each frame, before it is drawn.
-  func follow(_ time: UInt64)
+  func follow(_ time: ClockTime)
 
   /// Called when the size of one eye's output has been negotiated.
   func didNegotiateSize(width: Int, height: Int)
@@ -115,7 +115,7 @@ struct SphereDrawing {
 extension SphereFilter {
   func start() throws -> SphereStreaming { SphereStreaming() }
 
-  func follow(_ time: UInt64) { followControlSources(at: time) }
+  func follow(_ time: ClockTime) { followControlSources(at: time) }
 
   func didNegotiateSize(width: Int, height: Int) {}
 

@@ -99,10 +99,12 @@ final class SphericalView: SphereFilter {
   /// A camera that follows a path ignores navigation.
   private var canNavigate: Bool { settings.current.navigates && path.current == nil }
 
-  func follow(_ time: UInt64) {
+  func follow(_ time: ClockTime) {
     followControlSources(at: time)
     guard let path = path.current else { return }
-    settings.withLock { $0.view = path.view(at: Int64(clamping: time), otherwise: $0.view) }
+    settings.withLock {
+      $0.view = path.view(at: Int64(clamping: time.nanoseconds), otherwise: $0.view)
+    }
   }
 
   /// Implemented in the class: a protocol extension's method would cost the pad an allocation per

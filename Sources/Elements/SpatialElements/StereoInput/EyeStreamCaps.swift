@@ -83,7 +83,7 @@ enum EyeStreamCaps {
     }
   }
 
-  /// In nanoseconds; nil if the rate is unknown.
+  /// Nil if the rate is unknown.
   var frameDuration: ClockTime? {
     frameRate.flatMap(\.frameDuration)
   }

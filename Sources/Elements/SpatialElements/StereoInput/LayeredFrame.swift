@@ -8,11 +8,11 @@ import StereoVideo
 struct LayeredFrame {
   /// NAL units with four-byte lengths, without parameter sets.
   let buffer: Buffer
-  /// Running times in nanoseconds; the decode time may be negative.
-  let presentationTime: Int64
-  let decodeTime: Int64
-  /// In nanoseconds; 0 if unknown.
-  let duration: ClockTime
+  /// Running times; the decode time may be negative.
+  let presentationTime: RunningTime
+  let decodeTime: RunningTime
+  /// Above 0; nil if unknown.
+  let duration: ClockTime?
   /// Duration of a single picture without a duration.
   static let stillDuration = ClockTime.second
   let isSync: Bool
@@ -112,7 +112,8 @@ final class LayeredFrameWeaver: LayeredFrameMaker {
     return [
       LayeredFrame(
         buffer: buffer, presentationTime: pair.presentationTime, decodeTime: pair.decodeTime,
-        duration: pair.duration ?? 0, isSync: woven.isRandomAccess, isReference: woven.isReference)
+        duration: pair.duration == 0 ? nil : pair.duration, isSync: woven.isRandomAccess,
+        isReference: woven.isReference)
     ]
   }
 
@@ -151,11 +152,11 @@ struct StreamTime {
   private static let room = ClockTime.second * 3600 * 1000
 
   /// Input segments of frames not output yet, with the running times at which they begin.
-  private var segments: [(start: Int64, segment: Segment)] = []
+  private var segments: [(start: RunningTime, segment: Segment)] = []
   private var latest: Segment?
 
   /// Notes the segment of the next frame. Returns whether it differs from the previous one.
-  mutating func enter(_ segment: Segment, at runningTime: Int64) -> Bool {
+  mutating func enter(_ segment: Segment, at runningTime: RunningTime) -> Bool {
     if let latest, latest.covers(segment) { return false }
     latest = segment
     segments.append((runningTime, segment))
@@ -164,7 +165,7 @@ struct StreamTime {
 
   /// Returns the output segment that begins with the frame of this running time, which is output
   /// next; nil if the previous segment continues.
-  mutating func segment(at runningTime: Int64) -> Segment? {
+  mutating func segment(at runningTime: RunningTime) -> Segment? {
     guard let index = segments.lastIndex(where: { $0.start <= runningTime }) else { return nil }
     let input = segments[index].segment
     segments.removeSubrange(...index)
@@ -174,7 +175,7 @@ struct StreamTime {
   private static func output(_ input: Segment) -> Segment {
     var output = Segment()
     output.base = input.base
-    output.start = saturatingSum(room, input.base)
+    output.start = room + input.base
     output.position = output.start
     let first = input.rate > 0 ? input.start : input.stop ?? input.start
     output.time = input.streamTime(first) ?? input.time
@@ -184,8 +185,7 @@ struct StreamTime {
   }
 
   /// Converts a running time to a timestamp.
-  static func timestamp(_ runningTime: Int64) -> ClockTime {
-    let (sum, overflow) = Int64(room).addingReportingOverflow(runningTime)
-    return overflow || sum < 0 ? 0 : ClockTime(sum)
+  static func timestamp(_ runningTime: RunningTime) -> ClockTime {
+    ClockTime(clamping: runningTime + room)
   }
 }

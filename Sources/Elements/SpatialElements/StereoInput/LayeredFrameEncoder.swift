@@ -18,11 +18,11 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
   /// Nil for a variable frame rate.
   private let frameDuration: ClockTime?
   /// For a variable frame rate: durations of the frames inside the encoder, by presentation time.
-  private var durations: [Int64: ClockTime] = [:]
+  private var durations: [RunningTime: ClockTime] = [:]
   private let baseEye: Eye
   /// Carriers of the metas of the base eye's frames inside the encoder, by presentation time.
-  private var metas: [Int64: Buffer] = [:]
-  private var previousTime: Int64?
+  private var metas: [RunningTime: Buffer] = [:]
+  private var previousTime: RunningTime?
   private var pairCount = 0
   private var isDraining = false
 
@@ -89,7 +89,7 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
     pairCount += 1
     return try frames(
       encoder.encode(
-        left: leftPicture, right: rightPicture, timestamp: pair.presentationTime,
+        left: leftPicture, right: rightPicture, timestamp: pair.presentationTime.nanoseconds,
         forceKeyframe: pair.forceKeyframe))
   }
 
@@ -105,11 +105,7 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
 
   /// Maximum time that a frame stays inside the encoder; nil if the frame rate is unknown.
   var latency: ClockTime? {
-    frameDuration.flatMap { duration in
-      let (product, overflow) = duration.multipliedReportingOverflow(
-        by: UInt64(clamping: encoder.delay))
-      return overflow ? nil : product
-    }
+    frameDuration.map { $0 * encoder.delay }
   }
 
   func statistics(of eye: Eye) -> EyeStatistics { encoder.statistics(of: eye) }
@@ -124,14 +120,15 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
         throw FlowReturn.error
       }
       try buffer.withMutableBytes { unit.write(framing: framing, into: $0) }
-      if let carrier = metas.removeValue(forKey: unit.presentation) {
-        buffer.copyMetas(from: carrier)
-      }
-      var duration = frameDuration ?? durations.removeValue(forKey: unit.presentation)
+      let time = RunningTime(nanoseconds: unit.presentation)
+      if let carrier = metas.removeValue(forKey: time) { buffer.copyMetas(from: carrier) }
+      var duration = frameDuration ?? durations.removeValue(forKey: time)
       if isDraining, pairCount == 1 { duration = duration ?? LayeredFrame.stillDuration }
       return LayeredFrame(
-        buffer: buffer, presentationTime: unit.presentation, decodeTime: unit.decoding,
-        duration: duration ?? 0, isSync: unit.isSync, isReference: unit.woven.isReference)
+        buffer: buffer, presentationTime: time,
+        decodeTime: RunningTime(nanoseconds: unit.decoding),
+        duration: duration == 0 ? nil : duration, isSync: unit.isSync,
+        isReference: unit.woven.isReference)
     }
   }
 }
@@ -139,26 +136,26 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
 /// Keyframes requested by other elements and the application (`GstForceKeyUnit`): each is due with
 /// the first encoded frame at or after its time.
 final class KeyframeRequests: Sendable {
-  /// Running times in nanoseconds; `.min` for immediately.
-  private let times = Locked(Set<Int64>())
+  /// Running times; `.min` for immediately.
+  private let times = Locked(Set<RunningTime>())
   /// Maximum number of pending requests; further ones are ignored.
   private static let most = 1000
 
   /// Adds the request of an event; returns false if it requests no keyframe.
   func add(_ event: Event) -> Bool {
     guard event.isForceKeyUnit else { return false }
-    add(event.keyUnitTime.map { Int64(clamping: $0) } ?? .min)
+    add(event.keyUnitTime.map { RunningTime(clamping: $0) } ?? .min)
     return true
   }
 
   /// Requests a keyframe at a running time.
-  func add(_ time: Int64) {
+  func add(_ time: RunningTime) {
     times.withLock { if $0.count < Self.most { $0.insert(time) } }
   }
 
   /// Whether the frame of this running time, which is about to be encoded, has to be a keyframe.
   /// Removes all requests that are due.
-  func answer(at time: Int64) -> Bool {
+  func answer(at time: RunningTime) -> Bool {
     times.withLock { times in
       let waiting = times.filter { $0 > time }
       defer { times = waiting }

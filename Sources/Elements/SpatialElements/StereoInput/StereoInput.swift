@@ -17,7 +17,7 @@ final class StereoInput {
   private var maker: (any LayeredFrameMaker)?
   var pairs: EyePairer
   /// Running time of the last pair encoded.
-  private var lastTime: Int64?
+  private var lastTime: RunningTime?
   /// Number of pairs with different formats that may still be dropped.
   private var tolerance: Int
 
@@ -166,10 +166,10 @@ final class StereoInput {
 struct FramePair {
   let left: Buffer
   let right: Buffer
-  /// Running times of the base eye's frame, in nanoseconds.
-  let presentationTime: Int64
-  let decodeTime: Int64
-  /// In nanoseconds; nil if unknown.
+  /// Running times of the base eye's frame.
+  let presentationTime: RunningTime
+  let decodeTime: RunningTime
+  /// Nil if unknown.
   let duration: ClockTime?
   let forceKeyframe: Bool
 }

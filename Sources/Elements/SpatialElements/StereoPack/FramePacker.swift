@@ -7,7 +7,7 @@ import StereoVideo
 final class FramePacker {
   /// Caps of the output.
   let caps: Caps
-  /// Duration of an input frame in nanoseconds; nil if the rate is unknown.
+  /// Duration of an input frame; nil if the rate is unknown.
   private let frameDuration: ClockTime?
   private let eye: VideoInfo
   private let output: VideoInfo
@@ -20,7 +20,7 @@ final class FramePacker {
   /// An output frame without a timestamp.
   struct Frame {
     let buffer: Buffer
-    /// Offset from the pair's timestamp, in nanoseconds.
+    /// Offset from the pair's timestamp.
     let delay: ClockTime
     let duration: ClockTime?
   }

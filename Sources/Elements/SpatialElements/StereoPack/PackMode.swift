@@ -126,7 +126,7 @@ struct PackedOutput {
       element.updateSegment(segment)
     }
     for packed in try packer.frames(left.buffer, right.buffer) {
-      packed.buffer.pts = time &+ packed.delay
+      packed.buffer.pts = time + packed.delay
       packed.buffer.dts = nil
       packed.buffer.duration = packed.duration
       try element.finish(packed.buffer)

@@ -46,7 +46,7 @@ final class StereoPack: EyePairing {
     var pairs: EyePairer
     var unlinkedPads = UnlinkedPads()
     var output = PackedOutput()
-    /// In nanoseconds; nil if the rate is unknown.
+    /// Nil if the rate is unknown.
     var frameDuration: ClockTime?
   }
 

@@ -159,9 +159,7 @@ final class StereoTestSource: PushSourceImplementation {
 
   private func time(of frame: Int, _ output: Output) -> ClockTime {
     let rate = output.pool.info.frameRate
-    return scale(
-      UInt64(clamping: frame), UInt64(clamping: rate.denominator) * .second,
-      UInt64(clamping: rate.numerator))
+    return ClockTime(frame, perSecond: rate.numerator, over: rate.denominator)
   }
 
   func times(of buffer: Buffer) -> (start: ClockTime, end: ClockTime)? {
@@ -183,8 +181,7 @@ final class StereoTestSource: PushSourceImplementation {
     let rate = output.pool.info.frameRate
     let position = segment.position ?? 0
     let frame = Int(
-      clamping: scale(
-        position, UInt64(clamping: rate.numerator), UInt64(clamping: rate.denominator) * .second))
+      clamping: position.units(perSecond: rate.numerator, over: rate.denominator))
     // Times are rounded down, so the next frame may start at this position.
     streaming.frameNumber = time(of: frame &+ 1, output) <= position ? frame &+ 1 : frame
   }

@@ -19,8 +19,8 @@ struct EyePairer {
     /// The segment of the frame.
     let segment: Segment
 
-    /// In nanoseconds; nil if the frame has no timestamp.
-    var runningTime: Int64? { buffer.pts.flatMap { segment.signedRunningTime($0) } }
+    /// Nil if the frame has no timestamp.
+    var runningTime: RunningTime? { buffer.pts.flatMap { segment.signedRunningTime($0) } }
   }
 
   /// Frames of both eyes that show the same instant.
@@ -59,7 +59,7 @@ struct EyePairer {
   /// Takes the next frames from the two pads.
   ///
   /// - Parameters:
-  ///   - frameDuration: in nanoseconds; nil if unknown.
+  ///   - frameDuration: nil if unknown.
   ///   - isExact: whether to throw instead of dropping a frame without a partner, because other
   ///     frames may refer to it.
   mutating func next(
@@ -124,8 +124,8 @@ struct EyePairer {
     return counted.warning
   }
 
-  private static func mismatch(_ times: (left: Int64?, right: Int64?)) -> ElementError {
-    func seconds(_ time: Int64?) -> Double { Double(time ?? 0) / 1e9 }
+  private static func mismatch(_ times: (left: RunningTime?, right: RunningTime?)) -> ElementError {
+    func seconds(_ time: RunningTime?) -> Double { time?.seconds ?? 0 }
     return ElementError(
       .mux,
       "The coded pictures of the two eyes do not match: the left eye has one at "
@@ -137,8 +137,8 @@ struct EyePairer {
 }
 
 extension AggregatorPad {
-  /// The running time of a buffer in nanoseconds; nil if it has no timestamp.
-  func runningTime(_ buffer: Buffer) -> Int64? {
+  /// The running time of a buffer; nil if it has no timestamp.
+  func runningTime(_ buffer: Buffer) -> RunningTime? {
     (buffer.pts ?? buffer.dts).flatMap { segment.signedRunningTime($0) }
   }
 }
@@ -163,16 +163,16 @@ struct PairedFrames {
   private var isPaired = true
 
   /// - Parameters:
-  ///   - left: running time in nanoseconds; a frame without one is paired with any frame of the
+  ///   - left: running time; a frame without one is paired with any frame of the
   ///     other eye.
   ///   - right: the same for the right eye.
-  ///   - frameDuration: in nanoseconds; nil if unknown.
+  ///   - frameDuration: nil if unknown.
   fileprivate mutating func decide(
-    left: Int64?, right: Int64?, frameDuration: ClockTime?, _ settings: PairingSettings
+    left: RunningTime?, right: RunningTime?, frameDuration: ClockTime?, _ settings: PairingSettings
   ) -> Decision {
     guard let left, let right else { return .pair }
-    let moved = saturatingSum(right, settings.rightEyeOffset)
-    let distance = saturatingDifference(left, moved).magnitude
+    let moved = right + settings.rightEyeOffset
+    let distance = (left - moved).magnitude
     isPaired = distance <= limit(frameDuration, settings)
     return isPaired ? .pair : .drop(left < moved ? .left : .right)
   }

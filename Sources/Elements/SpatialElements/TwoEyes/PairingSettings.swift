@@ -5,11 +5,10 @@ import StereoVideo
 
 /// Properties for waiting and pairing, common to all elements with two eyes.
 struct PairingSettings {
-  /// In nanoseconds; 0 means three quarters of a frame.
+  /// 0 means three quarters of a frame.
   var tolerance: ClockTime = 0
-  /// In nanoseconds.
-  var rightEyeOffset: Int64 = 0
-  /// In nanoseconds; 0 means to wait without limit.
+  var rightEyeOffset: RunningTime = 0
+  /// 0 means to wait without limit.
   var padTimeout: ClockTime = 2 * .second
 
   /// Returns the properties of an element that stores these settings at `path`, and of its counts.

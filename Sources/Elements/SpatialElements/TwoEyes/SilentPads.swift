@@ -9,7 +9,7 @@ final class SilentPads: Sendable {
   private struct State {
     var names: Set<String> = []
     /// Running time of the latest data seen.
-    var latest: Int64 = 0
+    var latest: RunningTime = 0
   }
 
   private let state = Locked(State())
@@ -29,7 +29,7 @@ final class SilentPads: Sendable {
     return state.withLock { state in
       if let latest = times.max() { state.latest = latest }
       guard !state.names.isSuperset(of: missing) else { return 0 }
-      return saturatingSum(ClockTime(clamping: times.min() ?? state.latest), patience)
+      return ClockTime(clamping: times.min() ?? state.latest) + patience
     }
   }
 
@@ -50,7 +50,7 @@ extension EyePairing {
     }
     // Live sources produce nothing unless the pipeline is playing.
     guard !isPlaying else { return due }
-    return currentRunningTime.map { max(due, saturatingSum($0, patience)) }
+    return currentRunningTime.map { max(due, $0 + patience) }
   }
 
   /// Decides what to do about pads without data when `aggregate` is called. Throws `.needData` if
@@ -68,7 +68,7 @@ extension EyePairing {
       postWarning(
         ElementError(
           .failedStream,
-          "The pad \(name) received nothing for \(Double(patience) / 1e9) s; it is not waited "
+          "The pad \(name) received nothing for \(patience.seconds) s; it is not waited "
             + "for until it receives data again (property pad-timeout)."))
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CGStreamer
+internal import StereoVideo
 
 /// An `appsrc`: the start of a pipeline, to which a program passes buffers.
 package final class AppSource: @unchecked Sendable {
@@ -11,8 +12,8 @@ package final class AppSource: @unchecked Sendable {
   package struct Callbacks: Sendable {
     /// The queue has room for more buffers.
     package let needData: @Sendable () -> Void
-    /// The next buffer must be the one at this time, in nanoseconds. Buffers pushed before the next
-    /// `needData` are dropped.
+    /// The next buffer must be the one at this time. Buffers pushed before the next `needData` are
+    /// dropped.
     package let seekData: (@Sendable (ClockTime) -> Void)?
 
     /// - Parameter seekData: Nil if the source is not seekable.
@@ -54,7 +55,7 @@ package final class AppSource: @unchecked Sendable {
     callbacks.seek_data = { _, time, data in
       guard let data else { return 0 }
       let callbacks = Unmanaged<Receiver>.fromOpaque(data).takeUnretainedValue().callbacks
-      callbacks.seekData?(ClockTime(time))
+      callbacks.seekData?(ClockTime(nanoseconds: time))
       return callbacks.seekData == nil ? 0 : 1
     }
     gst_app_src_set_callbacks(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 package import CGStreamer
+internal import StereoVideo
 
 /// A reference to an element of an application's pipeline.
 public class Element: @unchecked Sendable {
@@ -62,8 +63,7 @@ public class Element: @unchecked Sendable {
     gst_element_set_state(pointer, state.cValue) != GST_STATE_CHANGE_FAILURE
   }
 
-  /// Waits for a state change to finish; returns false if it fails or takes longer than `timeout`,
-  /// in nanoseconds.
+  /// Waits for a state change to finish; returns false if it fails or takes longer than `timeout`.
   public func waitForState(timeout: ClockTime) -> Bool {
     stateChange(timeout: timeout) == .done
   }
@@ -73,9 +73,9 @@ public class Element: @unchecked Sendable {
     case done, underWay, failed
   }
 
-  /// Waits for a state change to finish, at most for `timeout` nanoseconds.
+  /// Waits for a state change to finish, at most for `timeout`.
   public func stateChange(timeout: ClockTime) -> StateChange {
-    switch gst_element_get_state(pointer, nil, nil, GstClockTime(timeout)) {
+    switch gst_element_get_state(pointer, nil, nil, timeout.cValue) {
     case GST_STATE_CHANGE_SUCCESS: .done
     case GST_STATE_CHANGE_FAILURE: .failed
     default: .underWay
@@ -88,24 +88,24 @@ public class Element: @unchecked Sendable {
     gst_element_send_event(pointer, event.retainedPointer()) != 0
   }
 
-  /// The current position in nanoseconds of stream time; nil if unknown.
+  /// The current position in stream time; nil if unknown.
   public var position: ClockTime? {
     var position: gint64 = 0
     guard gst_element_query_position(pointer, GST_FORMAT_TIME, &position) != 0 else { return nil }
     return ClockTime(exactly: position)
   }
 
-  /// Duration in nanoseconds; nil if unknown.
+  /// Duration; nil if unknown.
   public var duration: ClockTime? {
     var duration: gint64 = 0
     guard gst_element_query_duration(pointer, GST_FORMAT_TIME, &duration) != 0 else { return nil }
     return ClockTime(exactly: duration)
   }
 
-  /// Does a flushing seek to a stream time, in nanoseconds.
+  /// Does a flushing seek to a stream time.
   public func seek(to time: ClockTime, flags: SeekFlags = []) -> Bool {
     gst_element_seek_simple(
-      pointer, GST_FORMAT_TIME, flags.union(.flush).cValue, gint64(clamping: time)) != 0
+      pointer, GST_FORMAT_TIME, flags.union(.flush).cValue, gint64(clamping: time.nanoseconds)) != 0
   }
 }
 

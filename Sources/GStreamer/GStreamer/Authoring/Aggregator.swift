@@ -137,16 +137,16 @@ extension AggregatorImplementation {
     try FlowReturn(gst_aggregator_finish_buffer(aggregator, handed)).check()
   }
 
-  /// Sets the amount of media that each sink pad queues before `aggregate`, in nanoseconds.
+  /// Sets the amount of media that each sink pad queues before `aggregate`.
   ///
   /// By default a pad holds one buffer, so that two threads take turns. With a queue, request pads
   /// collect samples, and `aggregate` is called when there are many, or after a few milliseconds.
   /// Not for live sources, because it adds to the latency.
   public func setQueuedDuration(_ duration: ClockTime) { box?.setQueuedDuration(duration) }
 
-  /// Sets the latency of the element, in nanoseconds; a nil maximum is unlimited.
+  /// Sets the latency of the element; a nil maximum is unlimited.
   public func setLatency(min: ClockTime, max: ClockTime?) {
-    gst_aggregator_set_latency(aggregator, GstClockTime(min), max.cValue)
+    gst_aggregator_set_latency(aggregator, min.cValue, max.cValue)
   }
 }
 

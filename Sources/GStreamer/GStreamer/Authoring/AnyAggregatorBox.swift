@@ -46,13 +46,13 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     return flow
   }
 
-  /// Sets the amount of media that each sink pad queues before `aggregate`, in nanoseconds.
+  /// Sets the amount of media that each sink pad queues before `aggregate`.
   func setQueuedDuration(_ duration: ClockTime) {
     queuesSamples.store(duration > 0, ordering: .releasing)
     for pad in Self.sinkPads(of: pointer) { SampleQueue.of(pad.pointer)?.setDuration(duration) }
     var value = GValue()
     g_value_init(&value, cgst_type_uint64())
-    g_value_set_uint64(&value, guint64(duration))
+    g_value_set_uint64(&value, duration.cValue)
     g_object_set_property(cast(pointer), "min-upstream-latency", &value)
     // The property takes effect only with a query.
     let query = gst_query_new_latency()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CGStreamer
+internal import StereoVideo
 import Synchronization
 
 /// The GObject of a Swift element, passed to its `init`.
@@ -49,7 +50,7 @@ extension ElementObject {
     return state == GST_STATE_PLAYING && pending == GST_STATE_VOID_PENDING
   }
 
-  /// The current running time in nanoseconds; nil if the element has no clock.
+  /// The current running time; nil if the element has no clock.
   public var currentRunningTime: ClockTime? {
     ClockTime(cValue: gst_element_get_current_running_time(gstElement))
   }
@@ -105,7 +106,7 @@ extension ElementObject {
   /// Updates the properties with control sources to their values at a stream time, in the calling
   /// thread.
   public func followControlSources(at streamTime: ClockTime) {
-    gst_object_sync_values(cast(gstElement), GstClockTime(streamTime))
+    gst_object_sync_values(cast(gstElement), streamTime.cValue)
   }
 
   // MARK: Messages
@@ -150,14 +151,16 @@ extension ElementObject {
   /// Posts that a segment requested by a seek starts.
   public func postSegmentStart(at position: ClockTime, following cause: Event?) {
     post(
-      gst_message_new_segment_start(cast(gstElement), GST_FORMAT_TIME, gint64(clamping: position)),
+      gst_message_new_segment_start(
+        cast(gstElement), GST_FORMAT_TIME, gint64(clamping: position.nanoseconds)),
       following: cause)
   }
 
   /// Posts that a segment requested by a seek has been played.
-  public func postSegmentDone(at position: Int64, following cause: Event?) {
+  public func postSegmentDone(at position: ClockTime, following cause: Event?) {
     post(
-      gst_message_new_segment_done(cast(gstElement), GST_FORMAT_TIME, gint64(position)),
+      gst_message_new_segment_done(
+        cast(gstElement), GST_FORMAT_TIME, gint64(clamping: position.nanoseconds)),
       following: cause)
   }
 

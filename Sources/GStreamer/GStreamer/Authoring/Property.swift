@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CGStreamer
+internal import StereoVideo
 
 /// An element whose properties are stored in one struct, guarded by one lock.
 public protocol HasSettings: AnyObject {
@@ -164,7 +165,7 @@ extension Property where Owner: HasSettings {
     }
   }
 
-  /// A time in nanoseconds, up to the greatest valid one.
+  /// A time, which GObject has in nanoseconds, up to the greatest valid one.
   public static func time(
     _ name: String, nick: String, blurb: String, default defaultValue: ClockTime = 0,
     mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, ClockTime>
@@ -172,28 +173,28 @@ extension Property where Owner: HasSettings {
     let (get, set) = setting(path) as ((Owner) -> ClockTime, (Owner, ClockTime) -> Void)
     return Property {
       g_param_spec_uint64(
-        permanent(name), permanent(nick), permanent(blurb), 0, .max - 1, guint64(defaultValue),
+        permanent(name), permanent(nick), permanent(blurb), 0, .max - 1, defaultValue.cValue,
         paramFlags(mutable))
     } get: {
-      g_value_set_uint64($1, guint64(get($0)))
+      g_value_set_uint64($1, get($0).cValue)
     } set: {
-      set($0, ClockTime(g_value_get_uint64($1)))
+      set($0, ClockTime(nanoseconds: g_value_get_uint64($1)))
     }
   }
 
-  /// A difference of two times in nanoseconds.
+  /// A difference of two times, which GObject has in nanoseconds.
   public static func timeOffset(
     _ name: String, nick: String, blurb: String, mutable: Mutability = .ready,
-    at path: WritableKeyPath<Owner.Settings, Int64>
+    at path: WritableKeyPath<Owner.Settings, RunningTime>
   ) -> Self {
-    let (get, set) = setting(path) as ((Owner) -> Int64, (Owner, Int64) -> Void)
+    let (get, set) = setting(path) as ((Owner) -> RunningTime, (Owner, RunningTime) -> Void)
     return Property {
       g_param_spec_int64(
         permanent(name), permanent(nick), permanent(blurb), .min, .max, 0, paramFlags(mutable))
     } get: {
-      g_value_set_int64($1, gint64(get($0)))
+      g_value_set_int64($1, gint64(get($0).nanoseconds))
     } set: {
-      set($0, Int64(g_value_get_int64($1)))
+      set($0, RunningTime(nanoseconds: g_value_get_int64($1)))
     }
   }
 

@@ -149,8 +149,8 @@ class AnyPushSourceBox: ElementBox, @unchecked Sendable {
       guard let buffer, let element = AnyPushSourceBox.of(pointer),
         let times = element.times(of: Buffer(retaining: buffer))
       else { return }
-      start?.pointee = GstClockTime(times.start)
-      end?.pointee = GstClockTime(times.end)
+      start?.pointee = times.start.cValue
+      end?.pointee = times.end.cValue
     }
     let pushClass = klass.assumingMemoryBound(to: GstPushSrcClass.self)
     pushClass.pointee.create = { pointer, result in

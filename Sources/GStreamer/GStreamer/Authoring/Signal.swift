@@ -24,7 +24,7 @@ extension Signal {
     }
   }
 
-  /// An action with a time in nanoseconds as its argument; nil for `GST_CLOCK_TIME_NONE`.
+  /// An action with a time as its argument; nil for `GST_CLOCK_TIME_NONE`.
   public static func action(
     _ name: String, at body: @escaping @Sendable (Owner, ClockTime?) -> Void
   ) -> Signal {

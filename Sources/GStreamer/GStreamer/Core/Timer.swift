@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CGStreamer
+internal import StereoVideo
 
 /// A closure that runs once, after a delay, in a thread of the system clock, unless the timer is
 /// released first.
@@ -8,7 +9,7 @@ public final class Timer: @unchecked Sendable {
   private let id: GstClockID?
 
   /// - Parameters:
-  ///   - delay: In nanoseconds.
+  ///   - delay: The time until it runs.
   ///   - element: An element that `body` uses, which is kept alive while the timer runs.
   ///   - body: The closure.
   public init(
@@ -16,8 +17,8 @@ public final class Timer: @unchecked Sendable {
   ) {
     let clock = gst_system_clock_obtain()
     defer { gst_object_unref(clock) }
-    let due = gst_clock_get_time(clock).addingReportingOverflow(GstClockTime(delay))
-    let id = gst_clock_new_single_shot_id(clock, due.overflow ? .max - 1 : due.partialValue)
+    let due = ClockTime(nanoseconds: gst_clock_get_time(clock)) + delay
+    let id = gst_clock_new_single_shot_id(clock, due.cValue)
     self.id = id
     let owner = Element(retaining: element.gstElement)
     let callback = Callback<() -> Void> { withExtendedLifetime(owner) { body() } }

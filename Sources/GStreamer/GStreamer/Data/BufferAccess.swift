@@ -39,7 +39,7 @@ extension BufferAccess where Self: ~Copyable {
     nonmutating set { pointer.pointee.dts = newValue.cValue }
   }
 
-  /// Duration in nanoseconds; nil if there is none.
+  /// Duration; nil if there is none.
   public var duration: ClockTime? {
     get { ClockTime(cValue: pointer.pointee.duration) }
     nonmutating set { pointer.pointee.duration = newValue.cValue }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 package import CGStreamer
+internal import StereoVideo
 
 /// A message that travels through pads, such as caps, segment, tags, EOS, flush or seek:
 /// `GstEvent`.
@@ -51,7 +52,7 @@ public final class Event: MiniObject, @unchecked Sendable {
 
   /// Creates an upstream request for a keyframe with all headers at a running time.
   public static func forceKeyUnit(at time: ClockTime) -> Event {
-    Event(adopting: gst_video_event_new_upstream_force_key_unit(GstClockTime(time), 1, 0))
+    Event(adopting: gst_video_event_new_upstream_force_key_unit(time.cValue, 1, 0))
   }
 
   /// The running time at which the event requests a keyframe; nil for immediately, and for other
@@ -130,9 +131,9 @@ public final class Event: MiniObject, @unchecked Sendable {
   /// A new EOS event.
   public static var endOfStream: Event { Event(adopting: gst_event_new_eos()) }
 
-  /// Creates a GAP event from a timestamp and a duration in nanoseconds.
+  /// Creates a GAP event from a timestamp and a duration.
   public static func gap(at timestamp: ClockTime, duration: ClockTime?) -> Event {
-    Event(adopting: gst_event_new_gap(GstClockTime(timestamp), duration.cValue))
+    Event(adopting: gst_event_new_gap(timestamp.cValue, duration.cValue))
   }
 
   /// End of the gap of a GAP event, as a timestamp; nil for other events.
@@ -140,9 +141,7 @@ public final class Event: MiniObject, @unchecked Sendable {
     guard type == GST_EVENT_GAP else { return nil }
     var (timestamp, duration): (GstClockTime, GstClockTime) = (.max, .max)
     gst_event_parse_gap(pointer, &timestamp, &duration)
-    guard let start = ClockTime(cValue: timestamp) else { return nil }
-    let end = start.addingReportingOverflow(ClockTime(cValue: duration) ?? 0)
-    return end.overflow ? nil : end.partialValue
+    return ClockTime(cValue: timestamp).map { $0 + (ClockTime(cValue: duration) ?? 0) }
   }
 
   /// A new FLUSH_START event.
@@ -153,11 +152,11 @@ public final class Event: MiniObject, @unchecked Sendable {
     Event(adopting: gst_event_new_flush_stop(resetTime ? 1 : 0))
   }
 
-  /// Creates a SEGMENT_DONE event.
-  ///
-  /// - Parameter position: End of the segment, in nanoseconds.
-  public static func segmentDone(at position: Int64) -> Event {
-    Event(adopting: gst_event_new_segment_done(GST_FORMAT_TIME, gint64(position)))
+  /// Creates a SEGMENT_DONE event from the end of the segment.
+  public static func segmentDone(at position: ClockTime) -> Event {
+    Event(
+      adopting: gst_event_new_segment_done(
+        GST_FORMAT_TIME, gint64(clamping: position.nanoseconds)))
   }
 
   /// Creates an event that starts or ends a still frame; decoders output all pending frames.

@@ -6,7 +6,7 @@ internal import CGStreamer
 public struct PassingBuffer {
   /// Presentation timestamp; nil if unknown.
   public let pts: ClockTime?
-  /// Duration in nanoseconds; nil if unknown.
+  /// Duration; nil if unknown.
   public let duration: ClockTime?
   fileprivate let pad: UnsafeMutablePointer<GstPad>
 

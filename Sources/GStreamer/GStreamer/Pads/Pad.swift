@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 package import CGStreamer
+internal import StereoVideo
 
 /// A reference to a pad.
 public class Pad: @unchecked Sendable {
@@ -250,7 +251,7 @@ extension Pad {
     return names
   }
 
-  /// Duration of the pad's stream in nanoseconds; nil if no upstream element knows it.
+  /// Duration of the pad's stream; nil if no upstream element knows it.
   public var duration: ClockTime? {
     var duration: gint64 = 0
     guard gst_pad_query_duration(pointer, GST_FORMAT_TIME, &duration) != 0 else { return nil }

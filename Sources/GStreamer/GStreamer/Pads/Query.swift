@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 package import CGStreamer
+internal import StereoVideo
 
 /// A query that travels through pads: `GstQuery`. Valid only during the call that receives it.
 public struct Query: ~Copyable {
@@ -145,27 +146,28 @@ public struct Query: ~Copyable {
     return Format(format)
   }
 
-  /// The answer to a DURATION query; nil if unknown.
+  /// The answer to a DURATION query, in the query's format; nil if unknown.
   public var duration: UInt64? {
     var duration: gint64 = -1
     gst_query_parse_duration(pointer, nil, &duration)
     return UInt64(exactly: duration)
   }
 
-  /// Answers a DURATION query in nanoseconds.
+  /// Answers a DURATION query in time.
   public func answerDuration(_ duration: ClockTime) {
-    gst_query_set_duration(pointer, GST_FORMAT_TIME, gint64(clamping: duration))
+    gst_query_set_duration(pointer, GST_FORMAT_TIME, gint64(clamping: duration.nanoseconds))
   }
 
-  /// Answers a POSITION query in nanoseconds of stream time.
+  /// Answers a POSITION query with a stream time.
   public func answerPosition(_ position: ClockTime) {
-    gst_query_set_position(pointer, GST_FORMAT_TIME, gint64(clamping: position))
+    gst_query_set_position(pointer, GST_FORMAT_TIME, gint64(clamping: position.nanoseconds))
   }
 
-  /// Answers a SEEKING query; `end` is nil if unknown.
+  /// Answers a SEEKING query; `end` is nil if unknown, or if the format is not time.
   public func answerSeeking(_ format: Format, isSeekable: Bool, end: ClockTime?) {
     gst_query_set_seeking(
-      pointer, format.cValue, isSeekable ? 1 : 0, 0, end.map { gint64(clamping: $0) } ?? -1)
+      pointer, format.cValue, isSeekable ? 1 : 0, 0,
+      end.map { gint64(clamping: $0.nanoseconds) } ?? -1)
   }
 
   /// Answers a SEGMENT query with a segment's start and stop, in stream time.
@@ -253,9 +255,9 @@ extension Query {
 public struct Latency: Equatable, Sendable {
   /// Whether the source is live and delivers data in real time only.
   public let isLive: Bool
-  /// Minimum latency in nanoseconds.
+  /// Minimum latency.
   public let least: ClockTime
-  /// Maximum latency in nanoseconds; nil if unlimited.
+  /// Maximum latency; nil if unlimited.
   public let most: ClockTime?
 }
 
@@ -268,22 +270,22 @@ extension Pad {
     var least: GstClockTime = 0
     var most: GstClockTime = 0
     gst_query_parse_latency(query.pointer, &isLive, &least, &most)
-    return Latency(isLive: isLive != 0, least: ClockTime(least), most: ClockTime(cValue: most))
+    return Latency(
+      isLive: isLive != 0, least: ClockTime(nanoseconds: least), most: ClockTime(cValue: most))
   }
 }
 
 extension Query {
-  /// Adds an element's own latency, in nanoseconds, to the answer to a LATENCY query.
+  /// Adds an element's own latency to the answer to a LATENCY query.
   public func addLatency(_ latency: ClockTime) {
     guard type == GST_QUERY_LATENCY else { return }
     var isLive: gboolean = 0
     var least: GstClockTime = 0
     var most: GstClockTime = 0
     gst_query_parse_latency(pointer, &isLive, &least, &most)
-    let sum = least.addingReportingOverflow(GstClockTime(latency))
     gst_query_set_latency(
-      pointer, isLive, sum.overflow ? least : sum.partialValue,
-      ClockTime(cValue: most).map { GstClockTime($0 &+ latency) } ?? most)
+      pointer, isLive, (ClockTime(nanoseconds: least) + latency).cValue,
+      ClockTime(cValue: most).map { $0 + latency }.cValue)
   }
 }
 

@@ -22,7 +22,7 @@ final class SampleQueue: @unchecked Sendable {
   /// Incremented when the queued samples are discarded.
   fileprivate let epoch = Atomic(0)
   // Accessed with the monitor locked.
-  /// Maximum duration of the queue in nanoseconds; 0 to leave queueing to GstAggregator.
+  /// Maximum duration of the queue; 0 to leave queueing to GstAggregator.
   private var duration: ClockTime = 0
   /// The batch that further samples are added to.
   private var open: SampleBatch?
@@ -64,7 +64,7 @@ final class SampleQueue: @unchecked Sendable {
     pad.pointee.chaindata.map { Unmanaged<SampleQueue>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Queues samples from now on, up to this many nanoseconds; 0 leaves queueing to GstAggregator.
+  /// Queues samples from now on, up to this duration; 0 leaves queueing to GstAggregator.
   func setDuration(_ duration: ClockTime) {
     monitor.locked { _ in self.duration = duration }
   }
@@ -159,8 +159,8 @@ final class SampleBatch: @unchecked Sendable {
   // Accessed with the monitor locked.
   private var waiting: [UnsafeMutablePointer<GstBuffer>] = []
   private var size = 0
-  private var start: GstClockTime?
-  private var end: GstClockTime?
+  private var start: ClockTime?
+  private var end: ClockTime?
   // Accessed by the thread that takes samples.
   private var taken: [UnsafeMutablePointer<GstBuffer>] = []
   private var next = 0
@@ -186,8 +186,8 @@ final class SampleBatch: @unchecked Sendable {
   // MARK: The thread that adds samples, with the monitor locked
 
   func append(_ sample: UnsafeMutablePointer<GstBuffer>) {
-    let time = sample.pointee.dts != .max ? sample.pointee.dts : sample.pointee.pts
-    if time != .max {
+    let (dts, pts) = (sample.pointee.dts, sample.pointee.pts)
+    if let time = ClockTime(cValue: dts) ?? ClockTime(cValue: pts) {
       start = min(start ?? time, time)
       end = max(end ?? time, time)
     }
@@ -203,8 +203,8 @@ final class SampleBatch: @unchecked Sendable {
   /// Creates the buffer that represents the batch in GstAggregator's queue.
   fileprivate func makeCarrier() -> UnsafeMutablePointer<GstBuffer>? {
     guard let carrier = gst_buffer_new() else { return nil }
-    carrier.pointee.dts = start ?? .max
-    carrier.pointee.pts = start ?? .max
+    carrier.pointee.dts = start.cValue
+    carrier.pointee.pts = start.cValue
     gst_mini_object_set_qdata(
       cast(carrier), Self.quark, Unmanaged.passRetained(self).toOpaque(), releaseCallback)
     return carrier
@@ -272,8 +272,8 @@ final class SampleMonitor: Sendable {
     fileprivate var waitingForRoom = 0
   }
 
-  /// Longest wait for further samples before the queued ones are taken, in nanoseconds.
-  private static let patience: ClockTime = 2_000_000
+  /// Longest wait for further samples before the queued ones are taken.
+  private static let patience = 2 * ClockTime.millisecond
 
   private let monitor = Monitor(State())
 

@@ -197,7 +197,7 @@ extension Fraction {
   /// Creates the standard frame rate nearest to an average frame duration; nil if none is close.
   public init?(guessedFromFrameDuration duration: ClockTime) {
     var (numerator, denominator): (Int32, Int32) = (0, 1)
-    guard gst_video_guess_framerate(GstClockTime(duration), &numerator, &denominator) != 0 else {
+    guard gst_video_guess_framerate(duration.cValue, &numerator, &denominator) != 0 else {
       return nil
     }
     self.init(numerator, denominator)

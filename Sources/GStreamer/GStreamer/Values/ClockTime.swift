@@ -1,42 +1,27 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import CGStreamer
+package import CGStreamer
 
-/// A time or a duration in nanoseconds: `GstClockTime`. `nil` stands for `GST_CLOCK_TIME_NONE`.
-public typealias ClockTime = UInt64
+@_exported public import struct StereoVideo.ClockTime
+@_exported public import struct StereoVideo.RunningTime
 
 extension ClockTime {
-  /// `GST_SECOND`.
-  public static var second: ClockTime { 1_000_000_000 }
-
   /// nil for `GST_CLOCK_TIME_NONE`.
-  init?(cValue: GstClockTime) {
+  package init?(cValue: GstClockTime) {
     guard cValue != .max else { return nil }
-    self.init(cValue)
+    self.init(nanoseconds: cValue)
   }
+
+  package var cValue: GstClockTime { GstClockTime(nanoseconds) }
 }
 
 extension ClockTime? {
   /// `GST_CLOCK_TIME_NONE` for nil.
-  var cValue: GstClockTime { map { GstClockTime($0) } ?? .max }
+  package var cValue: GstClockTime { self?.cValue ?? .max }
 }
 
-/// Returns `value * numerator / denominator`, computed in 128 bits and saturated; 0 if the
-/// denominator is 0.
-public func scale(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
-  denominator == 0
-    ? 0 : UInt64(gst_util_uint64_scale(guint64(value), guint64(numerator), guint64(denominator)))
-}
-
-/// Returns the same as ``scale(_:_:_:)``, rounded to the nearest.
-public func scaleRounded(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
-  denominator == 0
-    ? 0
-    : UInt64(gst_util_uint64_scale_round(guint64(value), guint64(numerator), guint64(denominator)))
-}
-
-/// Returns the time of a monotonic clock, in nanoseconds since an arbitrary start.
-public func monotonicTime() -> ClockTime { ClockTime(gst_util_get_timestamp()) }
+/// Returns the time of a monotonic clock since an arbitrary start.
+public func monotonicTime() -> ClockTime { ClockTime(nanoseconds: gst_util_get_timestamp()) }
 
 /// Returns the wall-clock time, in nanoseconds since 1970-01-01 00:00 UTC.
 public func nanosecondsSince1970() -> Int64 { Int64(g_get_real_time()) &* 1000 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CGStreamer
+internal import StereoVideo
 
 /// The flags of a seek: `GstSeekFlags`.
 public struct SeekFlags: OptionSet, Sendable {
@@ -49,6 +50,11 @@ public struct Seek: Sendable {
     case set(Int64)
     /// `GST_SEEK_TYPE_END`: relative to the end of the stream; usually negative.
     case end(Int64)
+
+    /// An absolute position in time.
+    public static func at(_ time: ClockTime) -> Bound {
+      .set(RunningTime(clamping: time).nanoseconds)
+    }
 
     init(_ type: GstSeekType, _ value: gint64) {
       self =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 package import CGStreamer
+internal import StereoVideo
 
 /// The part of a stream to play and the mapping of its timestamps to running and stream time:
 /// `GstSegment`.
@@ -13,16 +14,24 @@ public struct Segment: @unchecked Sendable {
     gst_segment_init(&segment, format.cValue)
   }
 
+  /// Creates a segment in bytes that begins at an offset.
+  public init(startInBytes offset: UInt64) {
+    self.init(.bytes)
+    segment.start = guint64(offset)
+  }
+
   package init(_ segment: GstSegment) {
     self.segment = segment
   }
 
   /// The unit of positions.
   public var format: Format { Format(segment.format) }
-  /// Whether positions are times, in nanoseconds.
+  /// Whether positions are times. Those that are declared as times have no meaning otherwise.
   public var isInTime: Bool { segment.format == GST_FORMAT_TIME }
+  /// The byte offset of the start; nil unless the segment is in bytes.
+  public var startInBytes: UInt64? { format == .bytes ? UInt64(segment.start) : nil }
 
-  /// The current position in nanoseconds; nil if there is none.
+  /// The current position; nil if there is none.
   public var position: ClockTime? {
     get { ClockTime(cValue: segment.position) }
     set { segment.position = newValue.cValue }
@@ -30,8 +39,8 @@ public struct Segment: @unchecked Sendable {
 
   /// Timestamp of the start.
   public var start: ClockTime {
-    get { ClockTime(segment.start) }
-    set { segment.start = guint64(newValue) }
+    get { ClockTime(nanoseconds: segment.start) }
+    set { segment.start = newValue.cValue }
   }
 
   /// Timestamp of the end, exclusive; nil for the end of the stream.
@@ -40,19 +49,19 @@ public struct Segment: @unchecked Sendable {
     set { segment.stop = newValue.cValue }
   }
 
-  /// Stream time of `start`.
-  public var time: ClockTime {
-    get { ClockTime(segment.time) }
-    set { segment.time = guint64(newValue) }
+  /// Stream time of `start`; nil if timestamps have no stream time.
+  public var time: ClockTime? {
+    get { ClockTime(cValue: segment.time) }
+    set { segment.time = newValue.cValue }
   }
 
   /// Running time of the start.
   public var base: ClockTime {
-    get { ClockTime(segment.base) }
-    set { segment.base = guint64(newValue) }
+    get { ClockTime(nanoseconds: segment.base) }
+    set { segment.base = newValue.cValue }
   }
 
-  /// Duration of the whole stream in nanoseconds; nil if unknown.
+  /// Duration of the whole stream; nil if unknown.
   public var duration: ClockTime? {
     get { ClockTime(cValue: segment.duration) }
     set { segment.duration = newValue.cValue }
@@ -66,12 +75,9 @@ public struct Segment: @unchecked Sendable {
 
   /// Amount of the segment that has already been played: `offset`.
   public var offset: ClockTime {
-    get { ClockTime(segment.offset) }
-    set { segment.offset = guint64(newValue) }
+    get { ClockTime(nanoseconds: segment.offset) }
+    set { segment.offset = newValue.cValue }
   }
-
-  /// Whether timestamps have a stream time, that is, `time` is set.
-  public var hasStreamTime: Bool { segment.time != .max }
 
   /// Options such as trick modes.
   public var flags: SegmentFlags {
@@ -89,10 +95,9 @@ public struct Segment: @unchecked Sendable {
   public func overlaps(_ timestamp: ClockTime, duration: ClockTime?) -> Bool {
     guard isInTime else { return true }
     var segment = segment
-    let end = duration.map { timestamp.addingReportingOverflow($0) }
-    let stop = end.flatMap { $0.overflow ? nil : $0.partialValue }
+    let stop = duration.map { timestamp + $0 }
     return gst_segment_clip(
-      &segment, GST_FORMAT_TIME, guint64(timestamp), stop.cValue, nil, nil) != 0
+      &segment, GST_FORMAT_TIME, timestamp.cValue, stop.cValue, nil, nil) != 0
   }
 
   /// Whether both segments map timestamps in the same way. Current positions are ignored.
@@ -107,19 +112,19 @@ public struct Segment: @unchecked Sendable {
     guard isInTime else { return nil }
     var segment = segment
     return ClockTime(
-      cValue: gst_segment_to_running_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
+      cValue: gst_segment_to_running_time(&segment, GST_FORMAT_TIME, timestamp.cValue))
   }
 
   /// Returns the running time of a timestamp, which may be negative, also outside the segment; nil
   /// if there is none.
-  public func signedRunningTime(_ timestamp: ClockTime) -> Int64? {
+  public func signedRunningTime(_ timestamp: ClockTime) -> RunningTime? {
     guard isInTime else { return nil }
     var segment = segment
     var running: guint64 = 0
     let sign = gst_segment_to_running_time_full(
-      &segment, GST_FORMAT_TIME, guint64(timestamp), &running)
-    guard sign != 0, running != .max, let value = Int64(exactly: running) else { return nil }
-    return sign > 0 ? value : -value
+      &segment, GST_FORMAT_TIME, timestamp.cValue, &running)
+    guard sign != 0, let value = Int64(exactly: running) else { return nil }
+    return RunningTime(nanoseconds: sign > 0 ? value : -value)
   }
 
   /// Returns the stream time of a timestamp; nil outside the segment.
@@ -127,7 +132,7 @@ public struct Segment: @unchecked Sendable {
     guard isInTime else { return nil }
     var segment = segment
     return ClockTime(
-      cValue: gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
+      cValue: gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, timestamp.cValue))
   }
 
   /// Returns the stream time of a timestamp, also outside the segment; 0 if that would be negative,
@@ -137,7 +142,7 @@ public struct Segment: @unchecked Sendable {
     var segment = segment
     var time: guint64 = 0
     let sign = gst_segment_to_stream_time_full(
-      &segment, GST_FORMAT_TIME, guint64(timestamp), &time)
+      &segment, GST_FORMAT_TIME, timestamp.cValue, &time)
     guard sign != 0 else { return nil }
     return sign > 0 ? ClockTime(cValue: time) : 0
   }

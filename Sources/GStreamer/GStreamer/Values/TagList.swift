@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 package import CGStreamer
+internal import StereoVideo
 
 /// Metadata of a stream or a file, such as title, codec and stereo tags: `GstTagList`.
 public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvertible {
@@ -229,9 +230,9 @@ extension TagList {
 public struct Chapter: Equatable, Sendable {
   /// The title; empty if there is none.
   public let title: String
-  /// Start in nanoseconds.
+  /// Start in stream time.
   public let start: ClockTime
-  /// End in nanoseconds; nil for the start of the next chapter or the end of the stream.
+  /// End in stream time; nil for the start of the next chapter or the end of the stream.
   public let stop: ClockTime?
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
+import StereoVideo
 internal import Synchronization
 
 /// Measures the progress of a link's stream.
@@ -26,7 +27,7 @@ struct LinkMeter: Sendable {
         carriesFrames.store(buffer.caps?.describeFrames ?? false, ordering: .relaxed)
       }
       if let pts = buffer.pts {
-        latest.store(pts &+ (buffer.duration ?? 0), ordering: .relaxed)
+        latest.store((pts + (buffer.duration ?? 0)).nanoseconds, ordering: .relaxed)
       }
       guard !carriesFrames.load(ordering: .relaxed) else { return true }
       isWatching.store(false, ordering: .relaxed)
@@ -52,12 +53,12 @@ struct LinkMeter: Sendable {
   /// Whether each buffer is one video frame.
   var carriesFrames: Bool { counts.carriesFrames.load(ordering: .relaxed) }
 
-  /// Stream time reached, in nanoseconds; nil if buffers have no timestamps.
+  /// Stream time reached; nil if buffers have no timestamps.
   var position: ClockTime? {
     let pts = counts.latest.load(ordering: .relaxed)
     guard pts != .max, let segment = pad.currentSegment, segment.isInTime
     else { return nil }
-    return segment.streamTime(pts)
+    return segment.streamTime(ClockTime(nanoseconds: pts))
   }
 }
 

@@ -2,6 +2,7 @@
 
 internal import GStreamer
 internal import PipelineFile
+import StereoVideo
 
 /// The progress of a run.
 public struct RunProgress: Sendable, Equatable {
@@ -57,9 +58,9 @@ struct ProgressMeter {
     progress.elapsed = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
     progress.bytes = bytes
     guard let meter = bestMeter(meters), let position = meter.position else { return progress }
-    progress.position = Double(position) / Double(ClockTime.second)
+    progress.position = position.seconds
     if duration == nil { duration = meter.pad.duration }
-    progress.duration = duration.map { Double($0) / Double(ClockTime.second) }
+    progress.duration = duration?.seconds
     if meter.carriesFrames { progress.frames = meter.buffers }
     return progress
   }

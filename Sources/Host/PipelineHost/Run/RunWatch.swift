@@ -2,6 +2,7 @@
 
 internal import GStreamer
 internal import PipelineFile
+import StereoVideo
 
 /// Monitors a running graph: its messages, its progress and its end.
 final class RunWatch {
@@ -155,8 +156,7 @@ final class RunWatch {
     }
     var progress = progress()
     if progress.frames == nil, let end = assembly.pipeline.position {
-      let seconds = Double(end) / Double(ClockTime.second)
-      progress.position = max(progress.position ?? 0, seconds)
+      progress.position = max(progress.position ?? 0, end.seconds)
     }
     events.yield(.progress(progress))
     return RunAttempt.Outcome(

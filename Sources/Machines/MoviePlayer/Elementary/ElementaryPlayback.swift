@@ -11,7 +11,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
 
   private(set) var streams: [PlayedStream] = []
   /// Presentation time of the last frame.
-  private(set) var position: Nanoseconds = 0
+  private(set) var position: ClockTime = 0
   private var input: ElementaryInput
   private var description: VideoDescription
   /// Frame rate from the options, which overrides the stream's.
@@ -170,7 +170,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
   private mutating func begin(_ first: LayeredSample, _ outputs: inout OutputQueue) {
     hasPlayed = true
     var format = ElementaryFormat(framing: input.framing)
-    var found: [(role: PlayerStream.Role, format: StreamFormat, shift: Nanoseconds)] = []
+    var found: [(role: PlayerStream.Role, format: StreamFormat, shift: ClockTime)] = []
     switch LayeredContent(
       parameterSets: input.parameterSets, framing: input.framing, first: first.data)
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 public import HEVC
+public import StereoVideo
 
 /// The properties of an H.265 stream without a container: how it is framed, and its out-of-band
 /// data.
@@ -54,11 +55,11 @@ public struct ElementaryStreamSource: Sendable {
 public struct ChunkTimes: Hashable, Sendable {
   /// Presentation time of the first access unit that starts in the chunk, as a timestamp of the
   /// source's segment; nil if unknown.
-  public var presentationTime: Nanoseconds?
+  public var presentationTime: ClockTime?
   /// Its decode time; nil if unknown.
-  public var decodeTime: Nanoseconds?
-  /// Its duration in nanoseconds; nil if unknown.
-  public var duration: Nanoseconds?
+  public var decodeTime: ClockTime?
+  /// Its duration; nil if unknown.
+  public var duration: ClockTime?
   /// Flags of the access unit, if the chunk is one.
   public var flags: Sample.Flags = []
 
@@ -172,12 +173,11 @@ struct ElementaryInput: Sendable {
     }
     let index = Int(clamping: frameCount)
     frameCount += 1
-    unit.decodeTime = rate.time(of: UInt64(clamping: index))
+    unit.decodeTime = rate.time(of: index)
     unit.duration = rate.time(of: 1)
     unit.frameDuration = unit.duration
     guard let frame else { return }
     let (shown, overflow) = frame.number.addingReportingOverflow(frame.reordering)
-    unit.presentationTime = rate.time(
-      of: UInt64(clamping: overflow ? index : max(index, shown)))
+    unit.presentationTime = rate.time(of: overflow ? index : max(index, shown))
   }
 }

@@ -7,13 +7,13 @@ import StereoVideo
 struct LayeredSample: Sendable {
   /// Contiguous, so that a slice header is never split.
   var data: ByteSlice
-  var presentationTime: Nanoseconds?
-  var decodeTime: Nanoseconds?
-  var duration: Nanoseconds?
+  var presentationTime: ClockTime?
+  var decodeTime: ClockTime?
+  var duration: ClockTime?
   /// Applied to the samples of both eyes.
   var flags: Sample.Flags = []
   /// Frame duration of the stream; nil if unknown.
-  var frameDuration: Nanoseconds?
+  var frameDuration: ClockTime?
 }
 
 /// Makes the samples of both eyes from the access units of a layered stream.
@@ -50,9 +50,9 @@ struct EyeSamples: Sendable {
   /// The position of an eye's samples in time.
   struct Placement {
     /// Delay of the stream's timestamps relative to those of the access units.
-    var shift: Nanoseconds = 0
+    var shift: ClockTime = 0
     /// End of the segment in which the samples are played.
-    var stop: Nanoseconds?
+    var stop: ClockTime?
   }
 
   /// Whether the eye's stream also contains the other eye's pictures, which are not shown.
@@ -138,15 +138,13 @@ struct EyeSamples: Sendable {
       let (one, decodeTime) = pair
       guard var sample = sample(one.picture, of: one.unit) else { return nil }
       sample.decodeTime = decodeTime
-      sample.presentationTime = one.unit.presentationTime.map {
-        saturatingSum($0, placement.shift)
-      }
+      sample.presentationTime = one.unit.presentationTime.map { $0 + placement.shift }
       if one.picture.layerID == 0 {
         // A reference of the pictures that are shown.
         let distance = FlattenedTimes.distance(
           in: one.unit, at: sample.presentationTime ?? 0, before: placement.stop,
           isFirst: isStart && index == 0)
-        sample.presentationTime = sample.presentationTime.map { saturatingSum($0, distance) }
+        sample.presentationTime = sample.presentationTime.map { $0 + distance }
         sample.duration = max(distance, 1)
         sample.flags.insert(.decodeOnly)
         sample.flags.remove(.droppable)
@@ -166,16 +164,16 @@ struct EyeSamples: Sendable {
 /// presentation time, since parsers would take them for one picture.
 struct FlattenedTimes: Sendable {
   /// In access units: a dependent picture waits for fewer of them than there are picture buffers.
-  private static let longestWait: Nanoseconds = 16
+  private static let longestWait = 16
   /// Assumed frame duration if none is known.
-  private static let defaultFrameDuration = Nanoseconds.second / 25
+  private static let defaultFrameDuration = ClockTime.second / 25
 
-  private var last: Nanoseconds?
+  private var last: ClockTime?
   private var frame = Self.defaultFrameDuration
 
   /// Returns the delay of a flattened stream's timestamps relative to those of its access units,
   /// for a frame duration (nil if unknown).
-  static func shift(frameDuration: Nanoseconds?) -> Nanoseconds {
+  static func shift(frameDuration: ClockTime?) -> ClockTime {
     let frame = frameDuration.flatMap { $0 > 0 ? $0 : nil } ?? defaultFrameDuration
     return min(frame, .second) * longestWait
   }
@@ -187,26 +185,26 @@ struct FlattenedTimes: Sendable {
   ///   - base: Index of the base picture of the access unit `unit`; nil if it is not among them.
   ///   - shift: Delay of the stream's timestamps.
   mutating func decodeTimes(
-    of pictures: [LayeredSample], base: Int?, of unit: LayeredSample?, shift: Nanoseconds
-  ) -> [Nanoseconds?] {
+    of pictures: [LayeredSample], base: Int?, of unit: LayeredSample?, shift: ClockTime
+  ) -> [ClockTime?] {
     if let own = unit?.frameDuration, own > 0 { frame = own }
     let isTimed = unit.map { $0.decodeTime != nil } ?? (last != nil)
     guard isTimed else { return pictures.map { _ in nil } }
-    let early = shift > 0 ? 0 : min(frame, .second) * Self.longestWait
-    let due = unit?.decodeTime.map { $0 - min($0, early) } ?? last ?? 0
+    let early: ClockTime = shift > 0 ? 0 : min(frame, .second) * Self.longestWait
+    let due = unit?.decodeTime.map { $0 - early } ?? last ?? 0
     let before = base ?? 0
     let start = min(last ?? due, due)
     let after = pictures.count - before
     return pictures.enumerated().map { index, picture in
       var time = due
       if index < before {
-        time = start + (due - start) / Nanoseconds(before + 1) * Nanoseconds(index + 1)
+        time = start + (due - start) / (before + 1) * (index + 1)
       } else if base == nil || index > before {
-        let step = frame / 2 / Nanoseconds(after + 1)
-        time = saturatingSum(due, step * Nanoseconds(index - before + (base == nil ? 1 : 0)))
+        let step = frame / 2 / (after + 1)
+        time = due + step * (index - before + (base == nil ? 1 : 0))
       }
-      if let shown = picture.presentationTime { time = min(time, saturatingSum(shown, shift)) }
-      if let last { time = max(time, saturatingSum(last, 1)) }
+      if let shown = picture.presentationTime { time = min(time, shown + shift) }
+      if let last { time = max(time, last + 1) }
       last = time
       return time
     }
@@ -227,8 +225,8 @@ struct FlattenedTimes: Sendable {
   /// time as the start of the stream; in a stream of keyframes only, the two directly follow each
   /// other.
   static func distance(
-    in unit: LayeredSample, at time: Nanoseconds, before stop: Nanoseconds?, isFirst: Bool
-  ) -> Nanoseconds {
+    in unit: LayeredSample, at time: ClockTime, before stop: ClockTime?, isFirst: Bool
+  ) -> ClockTime {
     if isFirst { return 1 }
     let half = max((unit.frameDuration ?? 2) / 2, 1)
     guard let stop, stop > time else { return half }

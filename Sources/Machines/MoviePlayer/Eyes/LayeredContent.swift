@@ -29,8 +29,8 @@ enum LayeredContent {
 
     /// Returns the delay of an eye's timestamps relative to those of its access units.
     ///
-    /// - Parameter frameDuration: In nanoseconds; nil if unknown.
-    func shift(of eye: Eye, frameDuration: Nanoseconds?) -> Nanoseconds {
+    /// - Parameter frameDuration: The duration of a frame; nil if unknown.
+    func shift(of eye: Eye, frameDuration: ClockTime?) -> ClockTime {
       eye == flattenedEye ? FlattenedTimes.shift(frameDuration: frameDuration) : 0
     }
   }

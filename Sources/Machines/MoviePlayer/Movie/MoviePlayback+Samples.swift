@@ -2,7 +2,7 @@
 
 import HEVC
 package import ISOBMFF
-import StereoVideo
+package import StereoVideo
 
 /// Output of samples.
 extension MoviePlayback {
@@ -23,8 +23,7 @@ extension MoviePlayback {
     if record.dependency.isDependedOn == false { sample.flags.insert(.droppable) }
     // A text may last for minutes, during which downstream must not wait for the next one.
     let length = tracks[track].isSparse ? 0 : sample.duration ?? 0
-    tracks[track].end = max(
-      tracks[track].end, tracks[track].movieTime(ofPTS: saturatingSum(pts, length)))
+    tracks[track].end = max(tracks[track].end, tracks[track].movieTime(ofPTS: pts + length))
     position = reverse == nil ? max(position, start) : start
     if record.sampleEntryIndex != tracks[track].sampleEntryIndex {
       change(track, toEntry: record.sampleEntryIndex, &outputs)
@@ -128,17 +127,16 @@ extension PlayedTrack {
 
 /// A sample and when the movie shows it.
 package struct ShownSample: Sendable {
-  /// Start in nanoseconds of movie time, according to the track's edits.
-  package let time: Nanoseconds
-  /// End in nanoseconds of movie time, after ``time``; the start of the next sample if that is
-  /// earlier.
-  package let end: Nanoseconds
+  /// Start in movie time, according to the track's edits.
+  package let time: ClockTime
+  /// End in movie time, after ``time``; the start of the next sample if that is earlier.
+  package let end: ClockTime
   /// Index into the track's samples, in decoding order.
   package let sample: Int
   package let size: UInt32
   package let isSync: Bool
 
-  package init(time: Nanoseconds, end: Nanoseconds, sample: Int, size: UInt32, isSync: Bool) {
+  package init(time: ClockTime, end: ClockTime, sample: Int, size: UInt32, isSync: Bool) {
     (self.time, self.end) = (time, end)
     (self.sample, self.size, self.isSync) = (sample, size, isSync)
   }
@@ -159,8 +157,7 @@ package struct ShownSample: Sendable {
       samples.append(
         Stamped(
           pts: timeline.pts(record.presentationTime),
-          end: timeline.pts(
-            saturatingDifference(record.presentationTime, -Int64(record.duration))),
+          end: timeline.pts(record.presentationTime.saturatingAdding(Int64(record.duration))),
           sample: index, size: record.size, isSync: record.isSync))
     }
     samples.sort { ($0.pts, $0.sample) < ($1.pts, $1.sample) }
@@ -170,10 +167,10 @@ package struct ShownSample: Sendable {
     return timeline.edits.flatMap { shown(samples, in: $0) }
   }
 
-  /// A sample with its own timestamps in nanoseconds.
+  /// A sample with its own timestamps.
   private struct Stamped {
-    let pts: Nanoseconds
-    var end: Nanoseconds
+    let pts: ClockTime
+    var end: ClockTime
     let sample: Int
     let size: UInt32
     let isSync: Bool

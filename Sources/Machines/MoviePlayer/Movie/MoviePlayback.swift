@@ -17,8 +17,8 @@ struct MoviePlayback: Sendable {
   var tracks: [PlayedTrack]
   /// The segment being played, on the movie's timeline.
   var segment = PlaybackSegment()
-  /// Playback position in nanoseconds of movie time.
-  var position: Nanoseconds = 0
+  /// Playback position in movie time.
+  var position: ClockTime = 0
   /// State of reverse playback; nil when playing forwards.
   var reverse: ReversePlayback?
   /// Amount of sample data read since the last seek.
@@ -31,14 +31,14 @@ struct MoviePlayback: Sendable {
   /// Returns the samples of a track, given its index among the played tracks.
   func samples(_ track: Int) -> TrackSamples { movie.tracks[tracks[track].index].samples }
 
-  /// Duration in nanoseconds of movie time; nil if unknown.
-  var duration: Nanoseconds? {
+  /// Duration in movie time; nil if unknown.
+  var duration: ClockTime? {
     let isKnown = !movie.isFragmented || isComplete
     if let length = length(ofMedia: isKnown), length > 0 { return length }
     let declared =
       fragments?.end
       ?? (movie.fragmentedDuration ?? movie.duration).flatMap {
-        $0 > 0 ? scale($0, .second, UInt64(movie.timescale)) : nil
+        $0 > 0 ? ClockTime($0, perSecond: movie.timescale) : nil
       }
     // A file still being written may have outgrown the duration in its header.
     return declared.map { max($0, length(ofMedia: true) ?? 0) }
@@ -48,7 +48,7 @@ struct MoviePlayback: Sendable {
   ///
   /// - Parameter isKnown: Whether all media is present, so that edits that last to its end have an
   ///   end.
-  private func length(ofMedia isKnown: Bool) -> Nanoseconds? {
+  private func length(ofMedia isKnown: Bool) -> ClockTime? {
     tracks.indices.compactMap { track in
       let timeline = tracks[track].timeline
       return timeline.end ?? (isKnown ? timeline.mediaEnd(samples(track)) : nil)
@@ -128,7 +128,7 @@ struct MoviePlayback: Sendable {
       &outputs)
     if isEmpty, let stop = segment.stop {
       gap(track, from: segment.start, to: stop, &outputs)
-      tracks[track].end = saturatingSum(segment.time, stop - segment.start)
+      tracks[track].end = segment.time + (stop - segment.start)
     } else {
       let start = tracks[track].timeline.isUpstream ? segment.start : segment.time
       tracks[track].end = max(tracks[track].end, start)
@@ -195,11 +195,11 @@ extension MoviePlayback {
   private static let maximumGapCount = 3600
 
   /// Minimum length of a gap in muted audio beyond the position of the other tracks.
-  private static let minimumMutedGap = Nanoseconds.second
+  private static let minimumMutedGap = ClockTime.second
 
   /// Sends a gap between two timestamps to the selected streams of a track.
   func gap(
-    _ track: Int, from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue
+    _ track: Int, from start: ClockTime, to end: ClockTime, _ outputs: inout OutputQueue
   ) {
     guard start < end else { return }
     for stream in tracks[track].streams { stream.gap(from: start, to: end, &outputs) }
@@ -207,20 +207,20 @@ extension MoviePlayback {
 
   /// Sends gaps from the end of a track's last sample to a movie time, in whole units, so that the
   /// result does not depend on how often this is called.
-  mutating func fillGap(_ track: Int, before time: Nanoseconds, _ outputs: inout OutputQueue) {
+  mutating func fillGap(_ track: Int, before time: ClockTime, _ outputs: inout OutputQueue) {
     let unit = tracks[track].gapLength
-    guard segment.rate > 0, time > tracks[track].end, time - tracks[track].end >= unit,
+    guard segment.rate > 0, time - tracks[track].end >= unit,
       let edit = tracks[track].currentEdit, edit.mediaStart != nil,
       tracks[track].end >= edit.movieStart
     else { return }
     // A sample decoded later may be shown earlier.
     let least = tracks[track].leastPTS(samples(track), isComplete: isComplete)
     let time = min(time, least.map { edit.movieTime(of: $0) } ?? time)
-    while time > tracks[track].end, time - tracks[track].end >= unit {
+    while time - tracks[track].end >= unit {
       let rest = time - tracks[track].end
       let length = tracks[track].gapCount < Self.maximumGapCount ? unit : rest
       tracks[track].gapCount += 1
-      let end = saturatingSum(tracks[track].end, length)
+      let end = tracks[track].end + length
       gap(
         track, from: edit.timestamp(at: tracks[track].end), to: edit.timestamp(at: end), &outputs)
       tracks[track].end = end
@@ -229,12 +229,12 @@ extension MoviePlayback {
 
   /// Keeps streams without data before `time` from holding up the others.
   mutating func fillGaps(
-    upTo time: Nanoseconds, _ outputs: inout OutputQueue, fileSize: UInt64
+    upTo time: ClockTime, _ outputs: inout OutputQueue, fileSize: UInt64
   ) throws(MoviePlayerError) {
     for track in tracks.indices {
       if tracks[track].isMuted(segment) { silence(track, upTo: time, &outputs) }
       guard !tracks[track].hasEnded,
-        saturatingSum(tracks[track].end, tracks[track].gapLength) <= time,
+        tracks[track].end + tracks[track].gapLength <= time,
         let item = try next(track, &outputs, fileSize: fileSize)
       else { continue }
       let start = tracks[track].movieTime(
@@ -246,10 +246,10 @@ extension MoviePlayback {
   // MARK: Muted audio
 
   /// Sends a gap to the streams of muted audio that ends after a movie time.
-  mutating func silence(_ track: Int, upTo time: Nanoseconds, _ outputs: inout OutputQueue) {
+  mutating func silence(_ track: Int, upTo time: ClockTime, _ outputs: inout OutputQueue) {
     guard segment.rate > 0, tracks[track].end <= time || tracks[track].needsSegment else { return }
     let start = tracks[track].end
-    let end = max(start, saturatingSum(time, Self.minimumMutedGap))
+    let end = max(start, time + Self.minimumMutedGap)
     let limit = segment.stop ?? duration ?? segment.start
     silence(track, from: start, to: min(end, limit), &outputs)
     tracks[track].end = end
@@ -257,7 +257,7 @@ extension MoviePlayback {
 
   /// Sends a gap to the streams of muted audio for a part of the movie.
   mutating func silence(
-    _ track: Int, from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue
+    _ track: Int, from start: ClockTime, to end: ClockTime, _ outputs: inout OutputQueue
   ) {
     if tracks[track].beginSilence() {
       var whole = segment
@@ -271,7 +271,7 @@ extension MoviePlayback {
 /// State of reverse playback.
 struct ReversePlayback: Sendable {
   /// Start of the group played last, in movie time.
-  var end: Nanoseconds
+  var end: ClockTime
   /// For each track, the first sample that has been played.
   var limits: [Int]
   var isAtStart = false
@@ -303,7 +303,7 @@ extension MoviePlayback {
     _ outputs: inout OutputQueue, fileSize: UInt64
   ) throws(MoviePlayerError) -> Bool {
     guard var reverse, !reverse.isAtStart, let reference else { return false }
-    let last = reverse.end > 0 ? reverse.end - 1 : 0
+    let last = reverse.end - 1
     let timeline = tracks[reference].timeline
     let first = timeline.sample(at: last, samples(reference))
     let edit = timeline.edits[timeline.edit(at: last)]

@@ -17,14 +17,14 @@ struct PlayedStream: Sendable {
   /// Whether an eye needs a random access point before it can continue.
   var waitsForSync = true
   /// Delay of the stream's timestamps relative to those of the source samples.
-  let shift: Nanoseconds
+  let shift: ClockTime
   /// The largest delay so far of an eye's picture that waits for others.
-  private(set) var latency: Nanoseconds = 0
+  private(set) var latency: ClockTime = 0
   /// The segment announced last, with the stream's own timestamps; nil before the first and after a
   /// flush.
   private(set) var segment: PlaybackSegment?
 
-  init(id: StreamID, role: PlayerStream.Role, shift: Nanoseconds = 0) {
+  init(id: StreamID, role: PlayerStream.Role, shift: ClockTime = 0) {
     (self.id, self.role, self.shift) = (id, role, shift)
   }
 
@@ -68,17 +68,17 @@ struct PlayedStream: Sendable {
   /// Announces a segment.
   mutating func begin(_ start: SegmentStart, _ outputs: inout OutputQueue) {
     var start = start
-    start.segment.start = saturatingSum(start.segment.start, shift)
-    start.segment.stop = start.segment.stop.map { saturatingSum($0, shift) }
-    start.segment.position = saturatingSum(start.segment.position, shift)
+    start.segment.start += shift
+    start.segment.stop = start.segment.stop.map { $0 + shift }
+    start.segment.position += shift
     segment = start.segment
     outputs.append(.segment(id, start))
   }
 
   /// Sends a gap between two timestamps of the source samples.
-  func gap(from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue) {
+  func gap(from start: ClockTime, to end: ClockTime, _ outputs: inout OutputQueue) {
     guard isSelected, segment != nil else { return }
-    outputs.append(.gap(id, start: saturatingSum(start, shift), duration: end - start))
+    outputs.append(.gap(id, start: start + shift, duration: end - start))
   }
 
   // MARK: Giving samples
@@ -124,7 +124,7 @@ struct PlayedStream: Sendable {
     of eye: Eye, _ unit: LayeredSample, _ eyes: EyeSamples?, _ outputs: inout OutputQueue
   ) {
     let frame = min(unit.frameDuration ?? unit.duration ?? 0, .second)
-    let latest = Nanoseconds(clamping: eyes?.delay(of: eye) ?? 0) * frame
+    let latest = frame * (eyes?.delay(of: eye) ?? 0)
     guard latest > latency else { return }
     latency = latest
     outputs.append(.statusChanged)
@@ -246,7 +246,7 @@ struct StreamBuilder {
     counts[timeline.kind] = number + 1
     let isUnselected = isUnselected(track)
     var played: [PlayedStream] = []
-    func add(_ role: PlayerStream.Role, _ format: StreamFormat, shift: Nanoseconds = 0) {
+    func add(_ role: PlayerStream.Role, _ format: StreamFormat, shift: ClockTime = 0) {
       let id = StreamID(rawValue: streams.count)
       streams.append(
         PlayerStream(
@@ -269,10 +269,8 @@ struct StreamBuilder {
   }
 
   /// Returns the duration of the first frame; nil if there is none.
-  private func frameDuration(_ track: Track) -> Nanoseconds? {
-    track.samples.sample(at: 0).map {
-      scale(UInt64($0.duration), .second, UInt64(max(track.timescale, 1)))
-    }
+  private func frameDuration(_ track: Track) -> ClockTime? {
+    track.samples.sample(at: 0).map { ClockTime($0.duration, perSecond: max(track.timescale, 1)) }
   }
 
   private func format(_ entry: SampleEntry, _ track: Track, viewCount: Int) -> SampleFormat {
@@ -289,16 +287,14 @@ struct StreamBuilder {
       let last = track.samples.sample(at: track.samples.count - 1)
     else { return description }
     let steps = Int64(clamping: track.samples.count - 1)
-    let length = saturatingDifference(last.decodeTime, first.decodeTime)
+    let length = last.decodeTime.saturatingSubtracting(first.decodeTime)
     let isConstant =
       steps == 0
       || length == steps.multipliedReportingOverflow(by: Int64(first.duration)).partialValue
     if isConstant {
       description.frameRate = Ratio(track.timescale, first.duration)
     } else if length > 0 {
-      description.averageFrameDuration = scale(
-        UInt64(clamping: length), .second,
-        UInt64(track.timescale).multipliedReportingOverflow(by: steps.magnitude).partialValue)
+      description.averageFrameDuration = ClockTime(length, perSecond: track.timescale) / steps
     }
     return description
   }

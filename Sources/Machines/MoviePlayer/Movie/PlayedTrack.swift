@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import StereoVideo
 
 /// A track during playback: its streams and its position.
 ///
@@ -15,7 +16,7 @@ struct PlayedTrack: Sendable {
     /// Presentation time of the end, in units of the track's timescale.
     let presentationEnd: Int64
     /// Decode time on the movie's timeline, for ordering tracks.
-    let order: Int64
+    let order: RunningTime
 
     /// File offset of the end.
     var end: UInt64 { record.offset.addingReportingOverflow(size).partialValue }
@@ -53,7 +54,7 @@ struct PlayedTrack: Sendable {
   /// Sample entry of the last sample.
   var sampleEntryIndex = 0
   /// End of the last sample, in movie time.
-  var end: Nanoseconds = 0
+  var end: ClockTime = 0
   /// Whether the segment still has to be announced.
   var needsSegment = true
   /// Whether a segment has been announced since the last seek.
@@ -105,7 +106,7 @@ struct PlayedTrack: Sendable {
 
   /// Length of a gap event; longer gaps are sent as several of them. It is shorter for sparse
   /// streams, so that a default `queue` on a parallel branch does not fill up.
-  var gapLength: Nanoseconds { isSparse ? .second / 2 : .second }
+  var gapLength: ClockTime { isSparse ? .second / 2 : .second }
 
   /// Whether only keyframes of this track are played, as for video in a key-units-only segment.
   func hasKeyUnitsOnly(_ segment: PlaybackSegment) -> Bool {
@@ -125,24 +126,23 @@ struct PlayedTrack: Sendable {
   }
 
   /// Returns the movie time of a timestamp, according to the edit being played.
-  func movieTime(ofPTS pts: Nanoseconds) -> Nanoseconds {
+  func movieTime(ofPTS pts: ClockTime) -> ClockTime {
     currentEdit?.movieTime(of: pts) ?? 0
   }
 
   /// Returns the duration of an item.
-  func duration(of item: Item) -> Nanoseconds {
+  func duration(of item: Item) -> ClockTime {
     duration(from: item.record.presentationTime, to: item.presentationEnd)
   }
 
   /// Returns the duration of a sample's frame if all frames are played.
-  func frameDuration(of record: SampleRecord) -> Nanoseconds {
+  func frameDuration(of record: SampleRecord) -> ClockTime {
     duration(
       from: record.presentationTime, to: record.presentationTime &+ Int64(record.duration))
   }
 
-  private func duration(from start: Int64, to end: Int64) -> Nanoseconds {
-    let start = timeline.pts(start)
-    return max(timeline.pts(end), start) - start
+  private func duration(from start: Int64, to end: Int64) -> ClockTime {
+    timeline.pts(end) - timeline.pts(start)
   }
 }
 
@@ -272,7 +272,7 @@ extension PlayedTrack {
   /// Whether a sample is output in an edit whose timestamps end at `stop`: because it is shown
   /// there, or needed by one that is.
   private func isPlayed(
-    _ item: Item, before stop: Nanoseconds, _ samples: TrackSamples
+    _ item: Item, before stop: ClockTime, _ samples: TrackSamples
   ) -> Bool {
     guard timeline.pts(item.record.presentationTime) >= stop else { return true }
     guard timeline.dts(item.record.decodeTime) < stop else { return false }
@@ -284,8 +284,8 @@ extension PlayedTrack {
 
   /// Returns the smallest timestamp from the next sample on, in any decoding order; nil if no
   /// samples are left.
-  func leastPTS(_ samples: TrackSamples, isComplete: Bool) -> Nanoseconds? {
-    var least: Nanoseconds?
+  func leastPTS(_ samples: TrackSamples, isComplete: Bool) -> ClockTime? {
+    var least: ClockTime?
     for distance in 0...Self.maximumReordering {
       guard let record = samples.sample(at: next + distance) else {
         guard !isComplete else { break }
@@ -320,7 +320,7 @@ extension PlayedTrack {
   }
 
   /// Plays a group of samples during reverse playback.
-  mutating func play(group samples: Range<Int>, at time: Nanoseconds) {
+  mutating func play(group samples: Range<Int>, at time: ClockTime) {
     let newEdit = timeline.edit(at: time)
     needsSegment = needsSegment || newEdit != edit
     edit = newEdit
@@ -334,7 +334,7 @@ extension PlayedTrack {
 /// Seeking within a track.
 extension PlayedTrack {
   /// Moves to the sample at which decoding has to start to show the movie at `time`.
-  mutating func seek(to time: Nanoseconds, _ samples: TrackSamples) {
+  mutating func seek(to time: ClockTime, _ samples: TrackSamples) {
     edit = timeline.edit(at: time)
     candidate = nil
     needsSegment = true

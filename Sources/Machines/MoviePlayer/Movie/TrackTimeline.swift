@@ -3,7 +3,7 @@
 import ISOBMFF
 import StereoVideo
 
-/// A track's edit list in nanoseconds: the mapping between its media and the movie's timeline.
+/// A track's edit list: the mapping between its media and the movie's timeline.
 ///
 /// PTSs are presentation times plus ``presentationShift``, DTSs decode times plus ``decodeShift``.
 /// They differ by the track's composition to DTS shift (ISO/IEC 14496-12 8.6.1.4), so that no PTS
@@ -63,23 +63,23 @@ struct TrackTimeline: Sendable {
     let movieTimescale: UInt32
     var edits: [TimelineEdit] = []
     var warning: String?
-    private var time: Nanoseconds = 0
-    private var mediaEnd: Nanoseconds = 0
+    private var time: ClockTime = 0
+    private var mediaEnd: ClockTime = 0
     private var returnCount = 0
 
     init(movieTimescale: UInt32) {
       self.movieTimescale = movieTimescale
     }
 
-    mutating func add(_ row: Edit, timestamp: (Int64) -> Nanoseconds) {
+    mutating func add(_ row: Edit, timestamp: (Int64) -> ClockTime) {
       let isOpen = row.duration == 0
-      let duration = scale(row.duration, .second, UInt64(movieTimescale))
+      let duration = ClockTime(row.duration, perSecond: movieTimescale)
       var edit = TimelineEdit(
         movieStart: time, duration: isOpen ? nil : duration, mediaStart: row.mediaTime, start: 0)
       if let mediaTime = row.mediaTime {
         edit.start = timestamp(mediaTime)
         edit.rate = rate(row)
-        let isReturn = edit.start < mediaEnd && mediaEnd - edit.start > rounding
+        let isReturn = mediaEnd - edit.start > rounding
         if isReturn { returnCount += 1 }
         if isReturn, returnCount > TrackTimeline.maximumReturnCount {
           edit = TimelineEdit(
@@ -89,7 +89,7 @@ struct TrackTimeline: Sendable {
           mediaEnd = edit.stop ?? .max
         }
       }
-      time = saturatingSum(time, duration)
+      time += duration
       if let last = edits.last, continues(last, edit) {
         // An edit that continues the previous one needs no segment of its own, which would restart
         // decoding.
@@ -114,36 +114,34 @@ struct TrackTimeline: Sendable {
       guard last.mediaStart != nil, next.mediaStart != nil, last.rate == next.rate,
         let stop = last.stop
       else { return false }
-      return (stop > next.start ? stop - next.start : next.start - stop) <= rounding
+      return stop - next.start <= rounding && next.start - stop <= rounding
     }
 
     /// Largest difference of times that are meant to be equal.
-    private var rounding: Nanoseconds { .second / UInt64(max(movieTimescale, 1)) + 1 }
+    private var rounding: ClockTime { .second / max(movieTimescale, 1) + 1 }
   }
 }
 
 extension TrackTimeline {
   /// Returns the PTS of a presentation time of the media.
-  func pts(_ time: Int64) -> Nanoseconds {
+  func pts(_ time: Int64) -> ClockTime {
     Self.timestamp(time, shift: presentationShift, timescale: timescale)
   }
 
   /// Returns the DTS of a decode time of the media.
-  func dts(_ time: Int64) -> Nanoseconds {
+  func dts(_ time: Int64) -> ClockTime {
     Self.timestamp(time, shift: decodeShift, timescale: timescale)
   }
 
   /// Returns the last media time whose PTS is not after `timestamp`.
-  func mediaTime(of timestamp: Nanoseconds) -> Int64 {
-    let next = saturatingSum(timestamp, 1).multipliedFullWidth(by: UInt64(timescale))
-    guard next.high < Nanoseconds.second else { return .max }
-    let (quotient, remainder) = Nanoseconds.second.dividingFullWidth(next)
-    let units = remainder == 0 ? (quotient > 0 ? quotient - 1 : 0) : quotient
-    return saturatingDifference(Int64(clamping: units), presentationShift)
+  func mediaTime(of timestamp: ClockTime) -> Int64 {
+    let next = UInt128((timestamp + 1).nanoseconds) * UInt128(timescale)
+    let units = (next - 1) / UInt128(ClockTime.second.nanoseconds)
+    return Int64(clamping: units).saturatingSubtracting(presentationShift)
   }
 
   /// Returns the edit that plays at a movie time: the last one that starts at or before it.
-  func edit(at time: Nanoseconds) -> Int {
+  func edit(at time: ClockTime) -> Int {
     var low = 0
     var high = edits.count
     while low < high {
@@ -154,55 +152,51 @@ extension TrackTimeline {
   }
 
   /// End of the last edit in movie time; nil if that depends on the media.
-  var end: Nanoseconds? { edits.last?.movieEnd }
+  var end: ClockTime? { edits.last?.movieEnd }
 
-  private static func timestamp(_ time: Int64, shift: Int64, timescale: UInt32) -> Nanoseconds {
+  private static func timestamp(_ time: Int64, shift: Int64, timescale: UInt32) -> ClockTime {
     let (sum, overflow) = time.addingReportingOverflow(shift)
-    guard !overflow, sum > 0 else { return 0 }
-    return min(scale(sum.magnitude, .second, UInt64(timescale)), Self.maximumTimestamp)
+    return overflow ? 0 : min(ClockTime(sum, perSecond: timescale), Self.maximumTimestamp)
   }
 
   /// About 146 years: the sum of a few of these does not overflow.
-  private static let maximumTimestamp = Nanoseconds(Int64.max / 2)
+  private static let maximumTimestamp = ClockTime(nanoseconds: Int64.max / 2)
 }
 
 /// One edit of a track: a part of the movie and the media that plays in it.
 struct TimelineEdit: Hashable, Sendable {
   /// Start on the movie's timeline.
-  var movieStart: Nanoseconds
+  var movieStart: ClockTime
   /// Duration in movie time; nil to the end of the media.
-  var duration: Nanoseconds?
+  var duration: ClockTime?
   /// Media time of the start, in units of the track's timescale; nil for an empty edit.
   var mediaStart: Int64?
   /// The timestamp of `mediaStart`.
-  var start: Nanoseconds
+  var start: ClockTime
   /// Media rate as a 16.16 fixed-point number; never 0.
   var rate: UInt64 = Self.normalRate
 
   fileprivate static let normalRate: UInt64 = 0x1_0000
 
-  var movieEnd: Nanoseconds? { duration.map { saturatingSum(movieStart, $0) } }
-  var stop: Nanoseconds? { movieEnd.map { timestamp(at: $0) } }
+  var movieEnd: ClockTime? { duration.map { movieStart + $0 } }
+  var stop: ClockTime? { movieEnd.map { timestamp(at: $0) } }
 
   /// Returns the timestamp shown at a movie time; before the edit, that of its start.
-  func timestamp(at time: Nanoseconds) -> Nanoseconds {
-    let distance = time - min(time, movieStart)
-    return saturatingSum(start, scale(distance, rate, Self.normalRate))
+  func timestamp(at time: ClockTime) -> ClockTime {
+    start + (time - movieStart).scaled(by: rate, over: Self.normalRate)
   }
 
   /// Returns the movie time of a timestamp; one before the edit's start may map to before the edit,
   /// but not below 0.
-  func movieTime(of timestamp: Nanoseconds) -> Nanoseconds {
-    let time = decodeOrder(of: timestamp)
-    return time > 0 ? Nanoseconds(time) : 0
+  func movieTime(of timestamp: ClockTime) -> ClockTime {
+    ClockTime(clamping: decodeOrder(of: timestamp))
   }
 
   /// Returns the movie time of a timestamp, extrapolated beyond the edit.
-  func decodeOrder(of timestamp: Nanoseconds) -> Int64 {
-    let distance = Int64(
-      clamping: scale(max(timestamp, start) - min(timestamp, start), Self.normalRate, rate))
-    return saturatingDifference(
-      Int64(clamping: movieStart), timestamp < start ? distance : -distance)
+  func decodeOrder(of timestamp: ClockTime) -> RunningTime {
+    RunningTime(clamping: movieStart)
+      + (timestamp - start).scaled(by: Self.normalRate, over: rate)
+      - (start - timestamp).scaled(by: Self.normalRate, over: rate)
   }
 
   /// Returns the intersection of this edit and a segment on the movie's timeline, as a segment in
@@ -224,11 +218,8 @@ struct TimelineEdit: Hashable, Sendable {
     segment.duration = nil
     segment.position = segment.start
     let end = movie.stop ?? to
-    let passed = movie.rate < 0 ? end - min(to, end) : from - movie.start
-    segment.base = saturatingSum(
-      movie.base,
-      movie.rate.magnitude == 1
-        ? passed : PlaybackSegment.scaled(passed, by: 1 / movie.rate.magnitude))
+    let passed = movie.rate < 0 ? end - to : from - movie.start
+    segment.base = movie.base + passed.scaled(by: 1 / movie.rate.magnitude)
     return segment
   }
 }
@@ -236,7 +227,7 @@ struct TimelineEdit: Hashable, Sendable {
 /// Lookup of the samples at which decoding has to start.
 extension TrackTimeline {
   /// Returns the sample at which decoding has to start to show the movie at `time`.
-  func sample(at time: Nanoseconds, _ samples: TrackSamples) -> Int {
+  func sample(at time: ClockTime, _ samples: TrackSamples) -> Int {
     let edit = edits[edit(at: time)]
     guard let start = edit.mediaStart else { return 0 }
     guard time > edit.movieStart else { return firstSample(for: start, samples) }
@@ -270,16 +261,16 @@ extension TrackTimeline {
   /// Returns the movie time of a sample in the edit that plays at `time`, but not before that edit
   /// starts.
   func movieTime(
-    ofSample index: Int, near time: Nanoseconds, _ samples: TrackSamples
-  ) -> Nanoseconds? {
+    ofSample index: Int, near time: ClockTime, _ samples: TrackSamples
+  ) -> ClockTime? {
     let edit = edits[edit(at: time)]
     guard edit.mediaStart != nil, let record = samples.sample(at: index) else { return nil }
     return max(edit.movieTime(of: pts(record.presentationTime)), edit.movieStart)
   }
 
   /// Returns the index after the last sample needed to show the movie before `time`.
-  func end(at time: Nanoseconds, _ samples: TrackSamples) -> Int {
-    let last = time > 0 ? time - 1 : 0
+  func end(at time: ClockTime, _ samples: TrackSamples) -> Int {
+    let last = time - 1
     let edit = edits[edit(at: last)]
     guard edit.mediaStart != nil, last >= edit.movieStart else { return samples.count }
     let shown = samples.index(atPresentationTime: mediaTime(of: edit.timestamp(at: last)))
@@ -287,12 +278,12 @@ extension TrackTimeline {
   }
 
   /// Returns the end of a last edit that lasts to the end of the media.
-  func mediaEnd(_ samples: TrackSamples) -> Nanoseconds {
+  func mediaEnd(_ samples: TrackSamples) -> ClockTime {
     guard let last = edits.last else { return 0 }
     // The last sample in presentation order need not be the last in decoding order.
     let end = (max(0, samples.count - Self.reorderLimit)..<samples.count)
       .compactMap { samples.sample(at: $0) }
-      .map { saturatingDifference($0.presentationTime, -Int64($0.duration)) }.max()
+      .map { $0.presentationTime.saturatingAdding(Int64($0.duration)) }.max()
     return end.map { max(last.movieTime(of: pts($0)), last.movieStart) } ?? last.movieStart
   }
 
@@ -306,22 +297,21 @@ extension TrackTimeline {
   /// Creates a timeline whose timestamps are movie times, offset as in the first edit.
   init(upstream timeline: TrackTimeline) {
     let first = timeline.edits.first { $0.mediaStart != nil }
-    let start = scale(first?.movieStart ?? 0, UInt64(timeline.timescale), .second)
-    let shift = saturatingDifference(Int64(clamping: start), first?.mediaStart ?? 0)
-    let distance = saturatingDifference(timeline.presentationShift, timeline.decodeShift)
+    let start = (first?.movieStart ?? 0).units(perSecond: timeline.timescale)
+    let shift = Int64(clamping: start).saturatingSubtracting(first?.mediaStart ?? 0)
+    let distance = timeline.presentationShift.saturatingSubtracting(timeline.decodeShift)
     self = timeline
     presentationShift = shift
-    decodeShift = saturatingDifference(shift, distance)
+    decodeShift = shift.saturatingSubtracting(distance)
     isUpstream = true
     edits = [TimelineEdit(movieStart: 0, duration: nil, mediaStart: 0, start: 0)]
   }
 
   /// Shifts all timestamps.
-  mutating func shift(by nanoseconds: Int64) {
-    let units = Int64(
-      clamping: scale(nanoseconds.magnitude, UInt64(timescale), .second))
-    let distance = nanoseconds < 0 ? units : -units
-    presentationShift = saturatingDifference(presentationShift, distance)
-    decodeShift = saturatingDifference(decodeShift, distance)
+  mutating func shift(by time: RunningTime) {
+    let units = Int64(clamping: time.magnitude.units(perSecond: timescale))
+    let distance = time < 0 ? -units : units
+    presentationShift = presentationShift.saturatingAdding(distance)
+    decodeShift = decodeShift.saturatingAdding(distance)
   }
 }

@@ -2,6 +2,7 @@
 
 public import HEVC
 public import ISOBMFF
+public import StereoVideo
 
 /// An event that a player outputs, in order.
 public enum PlayerOutput: Sendable {
@@ -13,8 +14,8 @@ public enum PlayerOutput: Sendable {
   indirect case segment(StreamID, SegmentStart)
   /// The next sample of a stream.
   case sample(StreamID, Sample)
-  /// A stream has no data from `start`, a timestamp, for `duration`, both in nanoseconds.
-  case gap(StreamID, start: Nanoseconds, duration: Nanoseconds)
+  /// A stream has no data from `start`, a timestamp, for `duration`.
+  case gap(StreamID, start: ClockTime, duration: ClockTime)
   /// A stream has ended.
   case endOfStream(StreamID)
   /// The movie's duration, its seekability or a stream's latency has changed.
@@ -96,8 +97,8 @@ public enum PlayerEnd: Hashable, Sendable {
   /// Everything has been played.
   case endOfStream
   /// The segment of a seek with ``PlaybackSegment/Flags/endsWithSegmentDone`` has been played, up
-  /// to this movie time in nanoseconds.
-  case segmentDone(at: Nanoseconds)
+  /// to this movie time.
+  case segmentDone(at: ClockTime)
   /// No stream is selected.
   case nothingSelected
 }
@@ -127,12 +128,12 @@ public struct Sample: Sendable {
   /// The coded data.
   public var data: SampleData
   /// Presentation time as a timestamp of the stream's segment; nil if unknown.
-  public var presentationTime: Nanoseconds?
+  public var presentationTime: ClockTime?
   /// Decode time as a timestamp of the stream's segment, not after `presentationTime`; nil if
   /// unknown.
-  public var decodeTime: Nanoseconds?
-  /// Duration in nanoseconds; nil if unknown.
-  public var duration: Nanoseconds?
+  public var decodeTime: ClockTime?
+  /// Duration; nil if unknown.
+  public var duration: ClockTime?
   /// Properties that matter before the sample is decoded.
   public var flags: Flags = []
 }

@@ -119,8 +119,8 @@ public struct ElementaryFormat: Equatable, Sendable {
 public struct VideoDescription: Equatable, Sendable {
   /// Frames per second; nil if unknown or not constant.
   public var frameRate: Ratio?
-  /// Average frame duration in nanoseconds at a variable frame rate; nil if unknown.
-  public var averageFrameDuration: Nanoseconds?
+  /// Average frame duration at a variable frame rate; nil if unknown.
+  public var averageFrameDuration: ClockTime?
   /// Width of a pixel divided by its height; nil if unknown.
   public var pixelAspectRatio: Ratio?
   /// Colour primaries, transfer, matrix and range; nil if unknown.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import StereoVideo
 
 /// A stream of bytes whose boxes are parsed as they arrive.
 struct IndexedStream: Sendable {
@@ -20,7 +21,7 @@ struct IndexedStream: Sendable {
   /// All bytes before this file offset have been parsed.
   var parsedEnd: UInt64 { isParsed ? .max : parser.position }
 
-  mutating func append(_ slice: ByteSlice, time: Nanoseconds?) {
+  mutating func append(_ slice: ByteSlice, time: ClockTime?) {
     input.append(slice, time: time)
     isStale = true
   }
@@ -114,7 +115,7 @@ struct StreamInput: Sendable {
   var hasEnded = false
   private var source: StreamSource
   /// Presentation time of the first bytes according to the source; nil if it has not given any.
-  private(set) var time: Nanoseconds?
+  private(set) var time: ClockTime?
   /// Whether nothing has arrived since the source was moved last.
   private var isFresh = true
   private var hasMoved = false
@@ -131,7 +132,7 @@ struct StreamInput: Sendable {
 
   /// - Parameter time: Presentation time of the first sample that starts in the chunk, according to
   ///   the source.
-  mutating func append(_ slice: ByteSlice, time: Nanoseconds?) {
+  mutating func append(_ slice: ByteSlice, time: ClockTime?) {
     received &+= UInt64(slice.count)
     if self.time == nil { self.time = time }
     isFresh = false

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import StereoVideo
 
 /// The current phase of a player, with the state that only this phase needs.
 enum Phase: ~Copyable, Sendable {
@@ -158,7 +159,7 @@ extension Phase {
 
   var segment: PlaybackSegment { playback?.segment ?? PlaybackSegment() }
 
-  var duration: Nanoseconds? { playback?.duration }
+  var duration: ClockTime? { playback?.duration }
 
   /// The map for seeks; nil if the movie is not seekable.
   var seekMap: SeekMap? {
@@ -177,7 +178,7 @@ extension Phase {
   }
 
   /// Returns the largest delay of a stream's samples so far.
-  func latency(of stream: StreamID) -> Nanoseconds {
+  func latency(of stream: StreamID) -> ClockTime {
     let streams: [PlayedStream] =
       switch self {
       case .seekablePlayback(let movie): movie.value.playback.tracks.flatMap(\.streams)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import StereoVideo
 
 /// A movie in a random-access source: samples are output in decoding order across tracks.
 struct SeekablePlayback: ~Copyable, Sendable {
@@ -50,7 +51,7 @@ struct SeekablePlayback: ~Copyable, Sendable {
       try playback.pass(item, of: track, fileSize: fileSize)
     }
     if item.order > 0 {
-      try playback.fillGaps(upTo: Nanoseconds(item.order), &outputs, fileSize: fileSize)
+      try playback.fillGaps(upTo: ClockTime(clamping: item.order), &outputs, fileSize: fileSize)
     }
     return .again
   }

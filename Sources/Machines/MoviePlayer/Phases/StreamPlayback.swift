@@ -122,7 +122,7 @@ struct StreamPlayback: ~Copyable, Sendable {
       playback.skipSample(of: track)
     }
     if item.order > 0 {
-      try playback.fillGaps(upTo: Nanoseconds(item.order), &outputs, fileSize: fileSize)
+      try playback.fillGaps(upTo: ClockTime(clamping: item.order), &outputs, fileSize: fileSize)
     }
     discardBytes(before: offset)
     return .again
@@ -211,21 +211,21 @@ struct StreamPlayback: ~Copyable, Sendable {
 /// The relation between the movie's times and those that upstream dictates, as in adaptive
 /// streaming.
 struct UpstreamTime: Sendable {
-  /// Offset added to the movie's times to obtain upstream's, in nanoseconds.
-  private(set) var shift: Int64 = 0
+  /// Offset added to the movie's times to obtain upstream's.
+  private(set) var shift: RunningTime = 0
   /// Whether the offset must be determined from the next fragment.
   var isOpen = true
 
   /// Smaller differences are ignored: playlists have rounded durations.
-  private static let tolerance = Nanoseconds.second / 2
+  private static let tolerance = ClockTime.second / 2
 
   /// Updates the offset from the start of a fragment in its own and in upstream's times; returns by
-  /// how much the times of the following samples move, in nanoseconds.
-  fileprivate mutating func alignStart(own: Nanoseconds, upstream: Nanoseconds) -> Int64 {
+  /// how much the times of the following samples move.
+  fileprivate mutating func alignStart(own: ClockTime, upstream: ClockTime) -> RunningTime {
     isOpen = false
-    let wanted = saturatingDifference(Int64(clamping: upstream), Int64(clamping: own))
+    let wanted = RunningTime(clamping: upstream) - RunningTime(clamping: own)
     guard wanted.magnitude > Self.tolerance else { return 0 }
-    shift = shift.addingReportingOverflow(wanted).partialValue
+    shift = shift + wanted
     return wanted
   }
 }
@@ -271,7 +271,7 @@ extension StreamPlayback {
   /// Determines the offset between the times of a new fragment and upstream's.
   private mutating func alignWithUpstream() {
     guard upstream?.isOpen == true, let time = stream.input.time else { return }
-    let starts = playback.tracks.indices.compactMap { track -> Nanoseconds? in
+    let starts = playback.tracks.indices.compactMap { track -> ClockTime? in
       guard playback.samples(track).count > 0 else { return nil }
       return playback.tracks[track].leastPTS(playback.samples(track), isComplete: false)
     }
@@ -323,7 +323,7 @@ extension StreamPlayback {
       }
     }
     // Tracks do not end at exactly the same time.
-    guard let start = starts.min(), start < end, end - start > .second / 10 else { return }
+    guard let start = starts.min(), end - start > .second / 10 else { return }
     playback.segment.base = playback.segment.runningTime(of: end)
     (playback.segment.start, playback.segment.time) = (start, start)
     playback.position = start

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import StereoVideo
 
 /// An immutable map from movie time to file offsets: everything needed to plan a seek.
 ///
@@ -66,8 +67,8 @@ public struct SeekMap: Sendable {
 
   /// Returns the time of the random access point to which `time` snaps.
   private func keyTime(
-    _ time: Nanoseconds, _ snap: SeekRequest.Snap, _ track: Track?
-  ) -> Nanoseconds? {
+    _ time: ClockTime, _ snap: SeekRequest.Snap, _ track: Track?
+  ) -> ClockTime? {
     guard let track else { return nil }
     let (timeline, samples) = (track.timeline, track.samples)
     let before = timeline.sample(at: time, samples)
@@ -84,7 +85,7 @@ public struct SeekMap: Sendable {
 
 extension PlaybackSegment {
   /// Moves the start of the segment.
-  fileprivate mutating func begin(at time: Nanoseconds) {
+  fileprivate mutating func begin(at time: ClockTime) {
     (start, self.time, position) = (time, time, time)
   }
 }
@@ -111,25 +112,25 @@ enum FragmentIndex: Sendable {
     /// In bytes from the start of the file.
     var offset: UInt64
     /// The movie time at which the media from there is first shown.
-    var time: Nanoseconds
+    var time: ClockTime
   }
 
   /// End of the indexed media; nil if the index does not give it.
-  var end: Nanoseconds? {
+  var end: ClockTime? {
     guard case .segments(let index) = self, index.references.count > 1 else { return nil }
-    return scale(index.end, .second, UInt64(index.timescale))
+    return ClockTime(index.end, perSecond: index.timescale)
   }
 
   /// Returns the position to read from to show the movie at `time`; nil if the index does not reach
   /// that far.
-  func start(for tracks: [SeekMap.Track], at time: Nanoseconds) -> Start? {
+  func start(for tracks: [SeekMap.Track], at time: ClockTime) -> Start? {
     switch self {
     case .segments(let index):
       guard let track = tracks.first(where: { $0.id == index.trackID }),
         let reference = index.start(for: track.timeline, at: time)
       else { return nil }
-      let media = scale(
-        reference.time, UInt64(track.timeline.timescale), UInt64(index.timescale))
+      let media = reference.time.scaled(
+        by: UInt64(track.timeline.timescale), over: UInt64(index.timescale))
       return Start(offset: reference.offset, time: track.timeline.firstMovieTime(of: media))
     case .randomAccess(let index):
       let starts = tracks.compactMap { track -> (track: SeekMap.Track, start: Start)? in
@@ -161,9 +162,10 @@ extension SegmentIndex {
 
   /// Returns the segment to read from to show the movie at `time`; nil if this index does not reach
   /// that far.
-  fileprivate func start(for timeline: TrackTimeline, at time: Nanoseconds) -> Reference? {
+  fileprivate func start(for timeline: TrackTimeline, at time: ClockTime) -> Reference? {
     let media = timeline.mediaTime(shownAt: time)
-    let wanted = scale(UInt64(clamping: media), UInt64(timescale), UInt64(timeline.timescale))
+    let wanted = UInt64(clamping: media).scaled(
+      by: UInt64(timescale), over: UInt64(timeline.timescale))
     guard wanted <= end, var reference = reference(at: wanted), !reference.isIndex else {
       return nil
     }
@@ -180,12 +182,12 @@ extension SegmentIndex {
 
 extension TrackTimeline {
   /// Returns the media time shown at a movie time.
-  fileprivate func mediaTime(shownAt time: Nanoseconds) -> Int64 {
+  fileprivate func mediaTime(shownAt time: ClockTime) -> Int64 {
     mediaTime(of: edits[edit(at: time)].timestamp(at: time))
   }
 
   /// Returns the movie time of a media time, by the last edit that starts at or before it.
-  fileprivate func firstMovieTime(of media: UInt64) -> Nanoseconds {
+  fileprivate func firstMovieTime(of media: UInt64) -> ClockTime {
     let pts = pts(Int64(clamping: media))
     return edits.last { $0.mediaStart != nil && $0.start <= pts }?.movieTime(of: pts) ?? 0
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import StereoVideo
+public import StereoVideo
 
 /// The requested part of a movie, with rate, direction and accuracy.
 ///
@@ -12,10 +12,10 @@ public struct SeekRequest: Hashable, Sendable {
   public enum Bound: Hashable, Sendable {
     /// Leaves this end where it is.
     case unchanged
-    /// A time in nanoseconds; nil for the start or the end of the movie.
-    case at(Nanoseconds?)
-    /// A distance in nanoseconds from the end of the movie; negative values are before it.
-    case fromEnd(Int64)
+    /// A time; nil for the start or the end of the movie.
+    case at(ClockTime?)
+    /// A distance from the end of the movie; negative values are before it.
+    case fromEnd(RunningTime)
   }
 
   /// Which random access point to choose for a time between two of them.
@@ -47,8 +47,8 @@ public struct SeekRequest: Hashable, Sendable {
     (self.rate, self.start, self.stop) = (rate, start, stop)
   }
 
-  /// Creates an exact, flushing seek to a time in nanoseconds.
-  public init(to time: Nanoseconds) {
+  /// Creates an exact, flushing seek to a time.
+  public init(to time: ClockTime) {
     self.init(start: .at(time))
   }
 }
@@ -76,17 +76,13 @@ extension PlaybackSegment {
     return wanted
   }
 
-  private func bound(_ bound: SeekRequest.Bound, now: Nanoseconds?) -> Nanoseconds? {
+  private func bound(_ bound: SeekRequest.Bound, now: ClockTime?) -> ClockTime? {
     switch bound {
     case .unchanged: return now
     case .at(let time): return time
     case .fromEnd(let distance):
       guard let duration else { return now }
-      let moved =
-        distance < 0
-        ? duration - min(duration, distance.magnitude)
-        : saturatingSum(duration, distance.magnitude)
-      return moved
+      return distance < 0 ? duration - distance.magnitude : duration + distance.magnitude
     }
   }
 }

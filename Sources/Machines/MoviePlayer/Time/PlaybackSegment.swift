@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import StereoVideo
+public import StereoVideo
 
 /// Which part of a stream is played, and how its timestamps become time: what GStreamer calls a
 /// segment (`GstSegment`).
@@ -41,62 +41,35 @@ public struct PlaybackSegment: Hashable, Sendable {
   /// Rate that the timestamps already include.
   public var appliedRate = 1.0
   /// Timestamp of the start.
-  public var start: Nanoseconds = 0
+  public var start: ClockTime = 0
   /// Timestamp of the end, exclusive; nil for the end of the stream.
-  public var stop: Nanoseconds?
+  public var stop: ClockTime?
   /// Stream time of `start`.
-  public var time: Nanoseconds = 0
+  public var time: ClockTime = 0
   /// Running time at which the segment begins.
-  public var base: Nanoseconds = 0
+  public var base: ClockTime = 0
   /// How much of the segment was already played before `base`, from the end at which playback
   /// began.
-  public var offset: Nanoseconds = 0
+  public var offset: ClockTime = 0
   /// Current position, as a timestamp.
-  public var position: Nanoseconds = 0
-  /// Duration of the whole stream in nanoseconds; nil if unknown.
-  public var duration: Nanoseconds?
+  public var position: ClockTime = 0
+  /// Duration of the whole stream; nil if unknown.
+  public var duration: ClockTime?
 
   /// Creates a segment that plays a whole stream at normal rate.
   public init() {}
 
   /// Returns the stream time of a timestamp. A timestamp before the segment counts as its start.
-  public func streamTime(of timestamp: Nanoseconds) -> Nanoseconds {
-    let distance = timestamp - min(timestamp, start)
-    return saturatingSum(
-      time, appliedRate == 1 ? distance : Self.scaled(distance, by: appliedRate.magnitude))
+  public func streamTime(of timestamp: ClockTime) -> ClockTime {
+    time + (timestamp - start).scaled(by: appliedRate.magnitude)
   }
 
   /// Returns the running time of a timestamp, clamped to the segment.
-  func runningTime(of timestamp: Nanoseconds) -> Nanoseconds {
+  func runningTime(of timestamp: ClockTime) -> ClockTime {
     let place = min(max(timestamp, start), stop ?? .max)
     let distance = rate > 0 ? place - start : (stop ?? place) - place
-    let played = distance - min(distance, offset)
-    return saturatingSum(
-      base, rate.magnitude == 1 ? played : Self.scaled(played, by: 1 / rate.magnitude))
+    return base + (distance - offset).scaled(by: 1 / rate.magnitude)
   }
-
-  /// Returns a length times a factor, rounded and saturated.
-  static func scaled(_ length: Nanoseconds, by factor: Double) -> Nanoseconds {
-    let product = (Double(length) * factor).rounded()
-    guard product < 0x1p64 else { return .max - 1 }
-    return Nanoseconds(product)
-  }
-}
-
-/// A time or a duration in nanoseconds.
-public typealias Nanoseconds = UInt64
-
-extension Nanoseconds {
-  static var second: Nanoseconds { 1_000_000_000 }
-}
-
-/// Returns `value * numerator / denominator`, computed in 128 bits, rounded down and saturated; 0
-/// if the denominator is 0.
-func scale(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
-  guard denominator > 0 else { return 0 }
-  let product = value.multipliedFullWidth(by: numerator)
-  guard product.high < denominator else { return .max }
-  return denominator.dividingFullWidth(product).quotient
 }
 
 /// A number as a fraction: frames a second, or the shape of a pixel.
@@ -120,7 +93,7 @@ public struct Ratio: Hashable, Sendable {
   }
 
   /// Returns the duration of `units` units when this is the number of units per second.
-  func time(of units: UInt64) -> Nanoseconds {
-    scale(units, UInt64(denominator) * .second, UInt64(numerator))
+  func time(of units: some BinaryInteger) -> ClockTime {
+    ClockTime(units, perSecond: numerator, over: denominator)
   }
 }
