@@ -38,8 +38,6 @@ public struct MoviePlayer: ~Copyable, Sendable {
   }
 
   private var phase: Phase
-  private let options: PlayerOptions
-  private var outputs = OutputQueue()
   /// The request that ``next()`` returned last, until it is answered.
   private var request: PlayerStep?
   private var answer: ReadAnswer?
@@ -50,17 +48,13 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// continues.
   private var awaitsContinuation = false
 
-  /// The playback position, in movie time.
-  public private(set) var position: ClockTime = 0
-
   /// Creates a player at the start of a source, with all streams selected.
   public init(_ source: Source, options: PlayerOptions = PlayerOptions()) {
-    self.options = options
     phase =
       switch source {
-      case .file(let size): .opening(Boxed(Opening(fileSize: size)))
-      case .stream(let source): .probing(Boxed(Probing(source)))
-      case .elementaryStream(let source): .elementary(Boxed(ElementaryPlayback(source, options)))
+      case .file(let size): Opening(fileSize: size, options)
+      case .stream(let source): Probing(source, options)
+      case .elementaryStream(let source): ElementaryPlayback(source, options)
       }
   }
 
@@ -69,19 +63,20 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// - Throws: The error that ended playback; every later call throws it again.
   public mutating func next() throws(MoviePlayerError) -> PlayerStep {
     while true {
-      if let output = outputs.popFirst() { return .output(output) }
+      if let output = phase.outputs.popFirst() { return .output(output) }
       if let failure { throw failure }
       do {
         switch try step() {
         case .again: break
         case .phase(let new):
+          swap(&new.outputs, &phase.outputs)
           phase = new
           for (stream, isSelected) in selection.enumerated() where !isSelected {
             phase.select(StreamID(rawValue: stream), false)
           }
         case .wait(let step):
           request = step
-          if let output = outputs.popFirst() { return .output(output) }
+          if let output = phase.outputs.popFirst() { return .output(output) }
           return step
         }
       } catch {
@@ -92,25 +87,7 @@ public struct MoviePlayer: ~Copyable, Sendable {
 
   private mutating func step() throws(MoviePlayerError) -> Progress {
     request = nil
-    let answer = self.answer.take()
-    let hasMoved = self.hasMoved.take()
-    let progress: Progress
-    switch phase {
-    case .opening(let opening):
-      progress = try opening.value.step(answer, options, &outputs)
-    case .probing(let probing):
-      progress = try probing.value.step(hasMoved: hasMoved, options, &outputs)
-    case .seekablePlayback(let movie):
-      progress = try movie.value.step(answer, &outputs)
-      position = movie.value.playback.position
-    case .streamPlayback(let movie):
-      progress = try movie.value.step(hasMoved: hasMoved, &outputs)
-      position = movie.value.playback.position
-    case .elementary(let stream):
-      progress = try stream.value.step(answer, &outputs)
-      position = stream.value.position
-    }
-    return progress
+    return try phase.step(answer.take(), hasMoved: hasMoved.take())
   }
 
   /// Selects or deselects a stream; initially all are selected. Samples of a deselected stream are
@@ -171,7 +148,7 @@ public struct MoviePlayer: ~Copyable, Sendable {
   }
 
   /// Signals the end of a stream.
-  public mutating func endSource() { phase.endSource() }
+  public mutating func endSource() { phase.endInput() }
 
   /// Sets the file offset, in bytes, of the next chunk.
   public mutating func continueSource(at offset: UInt64) {
@@ -196,7 +173,7 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// Drops everything in progress after the source has been flushed. The current segment is sent
   /// again.
   public mutating func flush() {
-    outputs.clear()
+    phase.outputs.clear()
     awaitsContinuation = true
     phase.flush()
   }
@@ -207,28 +184,33 @@ public struct MoviePlayer: ~Copyable, Sendable {
 
   /// The movie as its index describes it, with the fragments read so far; nil before the index is
   /// known and for a stream without a container.
-  public var movie: Movie? { phase.movie }
+  public var movie: Movie? { phase.movie?.movie }
 
   /// The movie's `ftyp` box; nil if it has none.
-  public var fileType: FileType? { phase.fileType }
+  public var fileType: FileType? { phase.movie?.fileType }
 
   /// The largest delay so far between an access unit and the samples made from it: pictures of an
   /// inter-view predicted eye wait for other pictures with the same reference.
   /// ``PlayerOutput/statusChanged`` reports an increase.
-  public func latency(of stream: StreamID) -> ClockTime { phase.latency(of: stream) }
+  public func latency(of stream: StreamID) -> ClockTime {
+    phase.streams.first { $0.id == stream }?.latency ?? 0
+  }
 
   // MARK: Seeks
 
   /// A map from movie time to file offsets, for seeking; nil if the movie is not seekable.
   public var seekMap: SeekMap? { phase.seekMap }
 
+  /// The playback position, in movie time.
+  public var position: ClockTime { phase.position }
+
   /// The duration in movie time; nil if unknown.
-  public var duration: ClockTime? { phase.duration }
+  public var duration: ClockTime? { phase.movie?.duration }
 
   /// The segment being played, on the movie's timeline, with its position and the movie's
   /// duration.
   public var segment: PlaybackSegment {
-    var segment = phase.segment
+    var segment = phase.movie?.segment ?? PlaybackSegment()
     (segment.position, segment.duration) = (position, duration)
     return segment
   }
@@ -242,13 +224,12 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// Continues with another part of the movie. The source of a stream must be moved to
   /// ``SeekPlan/offset`` first.
   public mutating func begin(_ plan: SeekPlan) {
-    outputs.clear()
+    phase.outputs.clear()
     request = nil
     answer = nil
     hasMoved = nil
     awaitsContinuation = false
     phase.begin(plan)
-    position = plan.segment.rate < 0 ? plan.segment.stop ?? 0 : plan.segment.start
   }
 }
 

@@ -5,13 +5,12 @@ import StereoVideo
 
 /// Playback of H.265 without a container, such as the output of an encoder or a transport stream
 /// demuxer.
-struct ElementaryPlayback: ~Copyable, Sendable {
+final class ElementaryPlayback: Phase, @unchecked Sendable {
   /// Bytes per read request.
   private static let readSize: UInt64 = 64 * 1024
 
-  private(set) var streams: [PlayedStream] = []
-  /// Presentation time of the last frame.
-  private(set) var position: ClockTime = 0
+  private var played: [PlayedStream] = []
+  private var lastTime: ClockTime = 0
   private var input: ElementaryInput
   private var description: VideoDescription
   /// Frame rate from the options, which overrides the stream's.
@@ -38,7 +37,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
   }
 
   /// Creates the playback of a byte stream in a random-access file.
-  init(reading options: PlayerOptions) {
+  convenience init(reading options: PlayerOptions) {
     self.init(ElementaryStreamSource(), options)
     nextRead = 0
   }
@@ -48,26 +47,28 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     start.withBytes { $0.starts(with: [0, 0, 0, 1]) || $0.starts(with: [0, 0, 1]) }
   }
 
+  override var streams: [PlayedStream] { played }
+
+  override var position: ClockTime { lastTime }
+
   // MARK: The source
 
-  mutating func append(_ slice: ByteSlice, _ times: ChunkTimes) throws(MoviePlayerError) {
+  override func append(_ slice: ByteSlice, _ times: ChunkTimes) throws(MoviePlayerError) {
     try input.append(slice, times)
   }
 
-  mutating func endInput() {
+  override func endInput() {
     guard !hasEnded else { return }
     hasEnded = true
     input.finish()
   }
 
-  /// Sets the segment that the times of the next chunks refer to.
-  mutating func begin(_ segment: PlaybackSegment) {
+  override func begin(_ segment: PlaybackSegment) {
     self.segment = segment
     needsSegment = true
   }
 
-  /// Adds out-of-band parameter sets, valid from now on.
-  mutating func add(parameterSets: [[UInt8]]) throws(MoviePlayerError) {
+  override func add(parameterSets: [[UInt8]]) throws(MoviePlayerError) {
     do {
       try eyes?.add(parameterSets: parameterSets)
     } catch {
@@ -75,28 +76,23 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     }
   }
 
-  /// Drops everything in progress, as after a flush.
-  mutating func flush() {
+  override func flush() {
     input.reset()
     eyes?.reset()
     needsSegment = true
     hasEnded = false
-    for stream in streams.indices { streams[stream].restart() }
+    for stream in played.indices { played[stream].restart() }
   }
 
-  mutating func select(_ stream: StreamID, _ isSelected: Bool) {
-    guard streams.indices.contains(stream.rawValue) else { return }
-    streams[stream.rawValue].isSelected = isSelected
+  override func select(_ stream: StreamID, _ isSelected: Bool) {
+    guard played.indices.contains(stream.rawValue) else { return }
+    played[stream.rawValue].isSelected = isSelected
   }
 
   // MARK: Output
 
   /// Outputs the next access unit.
-  ///
-  /// - Parameter answer: The source's answer to the last request; nil if it has not answered.
-  mutating func step(
-    _ answer: ReadAnswer?, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
+  override func step(_ answer: ReadAnswer?, hasMoved: Bool?) throws(MoviePlayerError) -> Progress {
     if let place = nextRead, let answer, answer.offset == place {
       if let slice = answer.slice, slice.count > 0 {
         nextRead = place + UInt64(slice.count)
@@ -105,69 +101,67 @@ struct ElementaryPlayback: ~Copyable, Sendable {
         endInput()
       }
     }
-    if hasPlayed, !streams.contains(where: \.isSelected) {
+    if hasPlayed, !played.contains(where: \.isSelected) {
       return .wait(.end(.nothingSelected))
     }
     if let unit = input.next() {
-      give(unit, &outputs)
+      give(unit)
       return .again
     }
-    if hasEnded { return try end(&outputs) }
+    if hasEnded { return try end() }
     guard let place = nextRead else { return .wait(.awaitBytes) }
     return .wait(.read(ReadRequest(range: place..<place + Self.readSize)))
   }
 
-  private mutating func end(_ outputs: inout OutputQueue) throws(MoviePlayerError) -> Progress {
+  private func end() throws(MoviePlayerError) -> Progress {
     guard hasPlayed else { throw .nothingPlayable }
-    for stream in streams.indices {
-      streams[stream].drain(&eyes, &outputs)
-      guard !streams[stream].hasEnded else { continue }
-      streams[stream].end(SegmentStart(segment: segment ?? PlaybackSegment()), &outputs)
+    for stream in played.indices {
+      played[stream].drain(&eyes, &outputs)
+      guard !played[stream].hasEnded else { continue }
+      played[stream].end(SegmentStart(segment: segment ?? PlaybackSegment()), &outputs)
     }
     return .wait(.end(.endOfStream))
   }
 
-  private mutating func give(_ unit: LayeredSample, _ outputs: inout OutputQueue) {
+  private func give(_ unit: LayeredSample) {
     var unit = unit
-    if streams.isEmpty {
+    if played.isEmpty {
       guard !unit.flags.contains(.delta) else { return }
-      begin(unit, &outputs)
+      begin(unit)
     }
     if let rate = givenRate ?? description.frameRate, segment == nil || givenRate != nil {
       input.number(&unit, rate: rate)
     }
-    if needsSegment { tellSegment(from: unit, &outputs) }
-    position = unit.presentationTime ?? unit.decodeTime ?? position
-    for stream in streams.indices {
-      guard streams[stream].isTaken() else { continue }
-      switch streams[stream].role {
+    if needsSegment { tellSegment(from: unit) }
+    lastTime = unit.presentationTime ?? unit.decodeTime ?? lastTime
+    for stream in played.indices {
+      guard played[stream].isTaken() else { continue }
+      switch played[stream].role {
       case .eye(let eye):
-        streams[stream].give(eye, of: unit, from: &eyes, eyeFormat, &outputs)
+        played[stream].give(eye, of: unit, from: &eyes, eyeFormat, &outputs)
       case .samples:
         let sample = Sample(
           data: SampleData(unit.data), presentationTime: unit.presentationTime,
           decodeTime: unit.decodeTime, duration: unit.duration, flags: unit.flags)
-        streams[stream].give(sample, &outputs)
+        played[stream].give(sample, &outputs)
       }
     }
   }
 
   /// Announces the source's segment or, for a stream without timestamps, one whose running time
   /// starts with the first frame.
-  private mutating func tellSegment(
-    from first: LayeredSample, _ outputs: inout OutputQueue
-  ) {
+  private func tellSegment(from first: LayeredSample) {
     needsSegment = false
     var own = PlaybackSegment()
     own.start = first.presentationTime ?? 0
     let told = segment ?? own
-    for stream in streams.indices {
-      streams[stream].begin(SegmentStart(segment: told), &outputs)
+    for stream in played.indices {
+      played[stream].begin(SegmentStart(segment: told), &outputs)
     }
   }
 
   /// Outputs the streams, as described by the first access unit.
-  private mutating func begin(_ first: LayeredSample, _ outputs: inout OutputQueue) {
+  private func begin(_ first: LayeredSample) {
     hasPlayed = true
     var format = ElementaryFormat(framing: input.framing)
     var found: [(role: PlayerStream.Role, format: StreamFormat, shift: ClockTime)] = []
@@ -205,7 +199,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
             id: StreamID(rawValue: number), role: stream.role, kind: .video, number: 0, track: nil,
             format: stream.format, isUnselected: false)
         }))
-    streams = found.enumerated().map {
+    played = found.enumerated().map {
       PlayedStream(
         id: StreamID(rawValue: $0.offset), role: $0.element.role, shift: $0.element.shift)
     }

@@ -5,7 +5,7 @@ import ISOBMFF
 
 /// The first phase of a random-access source: reads the index of the movie and of all its
 /// fragments.
-struct Opening: ~Copyable, Sendable {
+final class Opening: Phase, @unchecked Sendable {
   private enum Stage {
     /// Detecting the kind of stream.
     case start
@@ -18,27 +18,26 @@ struct Opening: ~Copyable, Sendable {
   private var stage = Stage.start
   private var fileSize: UInt64?
   private var fileType: FileType?
-  private var movie: Movie?
+  /// The movie, with the fragments found so far.
+  private var index: Movie?
   /// The movie with its first fragment.
   private var basis: Movie?
   private var parser = MovieParser()
+  private let options: PlayerOptions
 
-  init(fileSize: UInt64?) {
+  init(fileSize: UInt64?, _ options: PlayerOptions) {
     self.fileSize = fileSize
+    self.options = options
   }
 
   /// Advances until a request is needed or the streams are known.
-  ///
-  /// - Parameter answer: The source's answer to the last request; nil if it has not answered.
-  mutating func step(
-    _ answer: ReadAnswer?, _ options: PlayerOptions, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
+  override func step(_ answer: ReadAnswer?, hasMoved: Bool?) throws(MoviePlayerError) -> Progress {
     switch stage {
     case .start:
       guard let answer else { return .wait(.read(ReadRequest(range: 0..<16))) }
       guard let start = answer.slice, start.count > 0 else { throw .empty }
       if ElementaryPlayback.isByteStream(start) {
-        return .phase(.elementary(Boxed(ElementaryPlayback(reading: options))))
+        return .phase(ElementaryPlayback(reading: options))
       }
       if let fileSize { beginIndex(fileSize) } else { stage = .size(FileSizeSearch()) }
       return .again
@@ -52,20 +51,20 @@ struct Opening: ~Copyable, Sendable {
       return .again
     case .index:
       if let answer { supply(answer) }
-      return try readIndex(options, &outputs)
+      return try readIndex()
     case .firstSample(let request):
       guard let answer else { return .wait(.read(request)) }
-      return try expose(answer.slice, at: request.range.lowerBound, options, &outputs)
+      return try expose(answer.slice, at: request.range.lowerBound)
     }
   }
 
-  private mutating func beginIndex(_ size: UInt64) {
+  private func beginIndex(_ size: UInt64) {
     fileSize = size
     parser = MovieParser(fileSize: size)
     stage = .index
   }
 
-  private mutating func supply(_ answer: ReadAnswer) {
+  private func supply(_ answer: ReadAnswer) {
     if let slice = answer.slice, slice.count > 0 {
       slice.withBytes { parser.supply($0, at: answer.offset) }
     } else {
@@ -73,60 +72,51 @@ struct Opening: ~Copyable, Sendable {
     }
   }
 
-  private mutating func readIndex(
-    _ options: PlayerOptions, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
+  private func readIndex() throws(MoviePlayerError) -> Progress {
     let event: MovieParser.Event
     do {
       event = try parser.next()
     } catch {
-      guard movie != nil else { throw .unreadable(error) }
+      guard index != nil else { throw .unreadable(error) }
       outputs.warn(.damagedIndex(error))
-      return try finish(options, &outputs)
+      return try finish()
     }
     switch event {
     case .fileType(let type): fileType = type
     case .movie(let found):
-      movie = found
-      if !found.isFragmented { return try finish(options, &outputs) }
+      index = found
+      if !found.isFragmented { return try finish() }
     case .fragment(let fragment):
-      movie?.append(fragment)
-      if basis == nil { basis = movie }
+      index?.append(fragment)
+      if basis == nil { basis = index }
     case .needBytes(let range): return .wait(.read(ReadRequest(range: range)))
-    case .end: return try finish(options, &outputs)
+    case .end: return try finish()
     default: break
     }
     return .again
   }
 
   /// Finishes reading the index and requests the first sample of a layered track, if there is one.
-  private mutating func finish(
-    _ options: PlayerOptions, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
-    guard let movie = basis ?? movie else { throw .nothingPlayable }
+  private func finish() throws(MoviePlayerError) -> Progress {
+    guard let movie = basis ?? index else { throw .nothingPlayable }
     guard let track = MoviePlayback.layeredTrack(of: movie),
       let record = movie.tracks[track].samples.sample(at: 0), record.size > 0,
       record.offset < fileSize ?? 0, UInt64(record.size) <= (fileSize ?? 0) - record.offset
-    else { return try expose(nil, at: 0, options, &outputs) }
+    else { return try expose(nil, at: 0) }
     stage = .firstSample(
       ReadRequest(range: record.offset..<record.offset + UInt64(record.size)))
     return .again
   }
 
-  private mutating func expose(
-    _ first: ByteSlice?, at offset: UInt64, _ options: PlayerOptions,
-    _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
-    guard let movie else { throw .nothingPlayable }
+  private func expose(_ first: ByteSlice?, at offset: UInt64) throws(MoviePlayerError) -> Progress {
+    guard let movie = index else { throw .nothingPlayable }
     let playback = try MoviePlayback(
       movie, basis: basis ?? movie, fileType: fileType, isComplete: true, fragments: nil,
       first: first, options, &outputs)
     return .phase(
-      .seekablePlayback(
-        Boxed(
-          SeekablePlayback(
-            playback, fileSize: fileSize ?? 0,
-            first: first.map { ReadAhead.Window(offset: offset, slice: $0) }))))
+      SeekablePlayback(
+        playback, fileSize: fileSize ?? 0,
+        first: first.map { ReadAhead.Window(offset: offset, slice: $0) }))
   }
 }
 

@@ -3,7 +3,7 @@
 import ISOBMFF
 
 /// The first phase of a stream: detects its kind and looks for the index of the movie.
-struct Probing: ~Copyable, Sendable {
+final class Probing: Phase, @unchecked Sendable {
   private enum Stage {
     /// Detecting the kind of stream.
     case start
@@ -13,10 +13,11 @@ struct Probing: ~Copyable, Sendable {
     case search(IndexSearch)
   }
 
-  private(set) var stream: IndexedStream
+  private var stream: IndexedStream
   private var stage = Stage.start
   private var fileType: FileType?
-  private var movie: Movie?
+  /// The movie, with its first fragment if that has arrived.
+  private var index: Movie?
   /// The movie before its first fragment.
   private var bareMovie: Movie?
   /// The movie with its first fragment.
@@ -25,34 +26,32 @@ struct Probing: ~Copyable, Sendable {
   private var hasSearched = false
 
   /// Segment of upstream's times; nil if upstream gives none.
-  var upstream: PlaybackSegment?
+  private var upstream: PlaybackSegment?
+  private let options: PlayerOptions
 
-  init(_ source: StreamSource) {
+  init(_ source: StreamSource, _ options: PlayerOptions) {
     stream = IndexedStream(StreamInput(source))
+    self.options = options
   }
 
-  mutating func append(_ slice: ByteSlice, _ times: ChunkTimes) {
+  override func append(_ slice: ByteSlice, _ times: ChunkTimes) {
     stream.append(slice, time: times.presentationTime)
   }
 
-  mutating func endInput() { stream.endInput() }
+  override func endInput() { stream.endInput() }
 
-  /// Sets the file offset of the next bytes.
-  mutating func begin(at offset: UInt64) { stream.begin(at: offset) }
+  override func begin(at offset: UInt64) { stream.begin(at: offset) }
 
-  /// Number of bytes retained until the index arrives.
-  var heldByteCount: UInt64 {
-    movie == nil ? stream.input.queue.end - stream.input.queue.start : 0
+  override func begin(_ segment: PlaybackSegment) { upstream = segment }
+
+  override var heldByteCount: UInt64 {
+    index == nil ? stream.input.queue.end - stream.input.queue.start : 0
   }
 
   /// Advances until a request is needed or the streams are known.
-  ///
-  /// - Parameter hasMoved: Whether the source moved as asked; nil if it has not answered.
-  mutating func step(
-    hasMoved: Bool?, _ options: PlayerOptions, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
+  override func step(_ answer: ReadAnswer?, hasMoved: Bool?) throws(MoviePlayerError) -> Progress {
     switch stage {
-    case .start: return try probe(options)
+    case .start: return try probe()
     case .move(let place):
       guard let hasMoved else { return .wait(.moveSource(to: place)) }
       if !hasMoved { stream.input.isMovable = false }
@@ -69,13 +68,11 @@ struct Probing: ~Copyable, Sendable {
         stage = .index
         return .again
       }
-    case .index: return try readIndex(options, &outputs)
+    case .index: return try readIndex()
     }
   }
 
-  private mutating func probe(
-    _ options: PlayerOptions
-  ) throws(MoviePlayerError) -> Progress {
+  private func probe() throws(MoviePlayerError) -> Progress {
     let input = stream.input
     if input.queue.start == 0 {
       guard let start = input.queue.part(0, 4) else {
@@ -83,33 +80,31 @@ struct Probing: ~Copyable, Sendable {
         throw .nothingPlayable
       }
       if ElementaryPlayback.isByteStream(start.joined()) {
-        var elementary = ElementaryPlayback(ElementaryStreamSource(), options)
+        let elementary = ElementaryPlayback(ElementaryStreamSource(), options)
         if let all = input.queue.part(0, Int(clamping: input.queue.end)) {
           try elementary.append(all.joined(), ChunkTimes())
         }
         if input.hasEnded { elementary.endInput() }
-        return .phase(.elementary(Boxed(elementary)))
+        return .phase(elementary)
       }
     }
     stage = .index
     return .again
   }
 
-  private mutating func readIndex(
-    _ options: PlayerOptions, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
+  private func readIndex() throws(MoviePlayerError) -> Progress {
     do {
       // Boxes after the first fragment may belong to another index.
       while basis == nil, let box = try stream.nextBox() {
         switch box {
         case .fileType(let type): fileType = type
         case .movie(let found):
-          (movie, bareMovie) = (found, found)
+          (index, bareMovie) = (found, found)
           if !found.isFragmented { stream.stopReading() }
         case .fragment(let fragment):
-          movie?.append(fragment)
-          basis = movie
-        case .mediaData(let range) where movie == nil && stream.input.shouldSkip(for: range):
+          index?.append(fragment)
+          basis = index
+        case .mediaData(let range) where index == nil && stream.input.shouldSkip(for: range):
           stage = .move(to: range.upperBound)
           return .again
         default: break
@@ -117,20 +112,18 @@ struct Probing: ~Copyable, Sendable {
       }
     } catch {
       if let place = stream.input.deadEnd { throw .deadEnd(place) }
-      guard movie != nil else { throw .unreadable(error) }
+      guard index != nil else { throw .unreadable(error) }
       outputs.warn(.damagedIndex(error))
       stream.stopReading()
     }
     isComplete = stream.isParsed
-    return try expose(options, &outputs)
+    return try expose()
   }
 
   /// Outputs the streams once they can be described, for which a layered track needs its first
   /// sample and a fragmented movie its first fragment.
-  private mutating func expose(
-    _ options: PlayerOptions, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
-    guard let movie, let bareMovie, !movie.isFragmented || basis != nil || isComplete else {
+  private func expose() throws(MoviePlayerError) -> Progress {
+    guard let movie = index, let bareMovie, !movie.isFragmented || basis != nil || isComplete else {
       return .wait(.awaitBytes)
     }
     let input = stream.input
@@ -159,9 +152,7 @@ struct Probing: ~Copyable, Sendable {
       movie, basis: described, fileType: fileType, isComplete: isComplete,
       fragments: movie.isFragmented ? stream.fragments : nil, first: first, options,
       &outputs)
-    return .phase(
-      .streamPlayback(
-        Boxed(StreamPlayback(stream, playback, bareMovie: bareMovie, upstream: upstream))))
+    return .phase(StreamPlayback(stream, playback, bareMovie: bareMovie, upstream: upstream))
   }
 
   /// Returns the offset of the first sample.

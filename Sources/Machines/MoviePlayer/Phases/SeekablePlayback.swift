@@ -4,29 +4,28 @@ import ISOBMFF
 import StereoVideo
 
 /// A movie in a random-access source: samples are output in decoding order across tracks.
-struct SeekablePlayback: ~Copyable, Sendable {
-  var playback: MoviePlayback
+final class SeekablePlayback: MoviePhase, @unchecked Sendable {
   private var readAhead: ReadAhead
   /// In bytes.
   private let fileSize: UInt64
 
   /// - Parameter first: Bytes already read of the layered track's first sample.
   init(_ playback: MoviePlayback, fileSize: UInt64, first: ReadAhead.Window?) {
-    self.playback = playback
     self.fileSize = fileSize
     readAhead = ReadAhead(trackCount: playback.tracks.count)
+    super.init(playback)
     if let first, let track = playback.tracks.firstIndex(where: { $0.eyes != nil }) {
       readAhead.keep(first, for: track)
     }
   }
 
+  override func begin(_ plan: SeekPlan) { playback.begin(plan.segment) }
+
+  override var seekMap: SeekMap? { SeekMap(playback, places: .samples, isStream: false) }
+
   /// Outputs the sample with the earliest decode time.
-  ///
-  /// - Parameter answer: The source's answer to the last request; nil if it has not answered.
-  mutating func step(
-    _ answer: ReadAnswer?, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
-    if playback.isIdle { return try end(&outputs) }
+  override func step(_ answer: ReadAnswer?, hasMoved: Bool?) throws(MoviePlayerError) -> Progress {
+    if playback.isIdle { return try end() }
     var chosen: (track: Int, item: PlayedTrack.Item)?
     for track in playback.tracks.indices where !playback.tracks[track].hasEnded {
       guard let item = try playback.next(track, &outputs, fileSize: fileSize) else { continue }
@@ -34,7 +33,7 @@ struct SeekablePlayback: ~Copyable, Sendable {
     }
     guard let (track, item) = chosen else {
       if try playback.nextGroup(&outputs, fileSize: fileSize) { return .again }
-      return try end(&outputs)
+      return try end()
     }
     if playback.tracks[track].isSelected {
       switch data(of: item, track, answer) {
@@ -42,11 +41,11 @@ struct SeekablePlayback: ~Copyable, Sendable {
         try playback.pass(item, of: track, fileSize: fileSize)
         playback.hand(item, data, of: track, &outputs)
       case .missing(let request): return .wait(.read(request))
-      case .beyondEnd: return cutOff(track, item, &outputs)
+      case .beyondEnd: return cutOff(track, item)
       }
     } else {
       // Deselected samples are not read, but must still end within the file.
-      guard item.end <= fileSize else { return cutOff(track, item, &outputs) }
+      guard item.end <= fileSize else { return cutOff(track, item) }
       playback.skipSample(of: track)
       try playback.pass(item, of: track, fileSize: fileSize)
     }
@@ -56,14 +55,7 @@ struct SeekablePlayback: ~Copyable, Sendable {
     return .again
   }
 
-  private mutating func end(_ outputs: inout OutputQueue) throws(MoviePlayerError) -> Progress {
-    guard playback.isSelected else { return .wait(.end(.nothingSelected)) }
-    return .wait(.end(try playback.end(&outputs)))
-  }
-
-  private mutating func cutOff(
-    _ track: Int, _ item: PlayedTrack.Item, _ outputs: inout OutputQueue
-  ) -> Progress {
+  private func cutOff(_ track: Int, _ item: PlayedTrack.Item) -> Progress {
     outputs.warn(.cutOff(playback.tracks[track], at: item.record.offset))
     playback.tracks[track].finish()
     return .again
@@ -77,9 +69,7 @@ struct SeekablePlayback: ~Copyable, Sendable {
     case beyondEnd
   }
 
-  private mutating func data(
-    of item: PlayedTrack.Item, _ track: Int, _ answer: ReadAnswer?
-  ) -> ItemData {
+  private func data(of item: PlayedTrack.Item, _ track: Int, _ answer: ReadAnswer?) -> ItemData {
     let offset = item.record.offset
     guard let size = Int(exactly: item.size), item.end <= fileSize, item.end > offset else {
       return .beyondEnd
@@ -100,9 +90,7 @@ struct SeekablePlayback: ~Copyable, Sendable {
 
   /// Returns how many bytes to read from a sample on, including following samples as long as they
   /// lie about as densely as their sizes suggest.
-  private func readSize(
-    _ item: PlayedTrack.Item, _ track: Int, limit fileLimit: UInt64
-  ) -> UInt64 {
+  private func readSize(_ item: PlayedTrack.Item, _ track: Int, limit fileLimit: UInt64) -> UInt64 {
     let largest = UInt64(ReadAhead.windowSize)
     guard readAhead.isWorthwhile(fileSize: fileSize),
       !playback.tracks[track].hasKeyUnitsOnly(playback.segment), item.size <= largest / 2

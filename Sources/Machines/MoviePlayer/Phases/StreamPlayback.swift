@@ -4,19 +4,18 @@ import ISOBMFF
 import StereoVideo
 
 /// A movie that is read as a stream: samples are output in file order.
-struct StreamPlayback: ~Copyable, Sendable {
-  var playback: MoviePlayback
-  var stream: IndexedStream
+final class StreamPlayback: MoviePhase, @unchecked Sendable {
+  private var stream: IndexedStream
   /// The movie before its first fragment.
-  var bareMovie: Movie
+  private var bareMovie: Movie
   /// A new index in mid-stream, which applies after the samples before it.
-  var nextMovie: NextMovie?
+  private var nextMovie: NextMovie?
   /// Timing dictated by upstream; nil if the movie's own timing applies.
-  var upstream: UpstreamTime?
+  private var upstream: UpstreamTime?
   /// Number of times the source had to go back for samples that lie before others.
   private var returnCount = 0
   /// File offset to which the source is asked to go back.
-  var returnOffset: UInt64?
+  private var returnOffset: UInt64?
 
   /// Maximum number of times the source goes back, for a track whose samples are not stored in
   /// playback order.
@@ -29,7 +28,8 @@ struct StreamPlayback: ~Copyable, Sendable {
     _ stream: IndexedStream, _ playback: MoviePlayback, bareMovie: Movie,
     upstream: PlaybackSegment?
   ) {
-    (self.stream, self.playback, self.bareMovie) = (stream, playback, bareMovie)
+    (self.stream, self.bareMovie) = (stream, bareMovie)
+    super.init(playback)
     if bareMovie.isFragmented { self.stream.followLaterMovies() }
     if let upstream { follow(upstream) }
   }
@@ -39,18 +39,22 @@ struct StreamPlayback: ~Copyable, Sendable {
 
   // MARK: The source
 
-  mutating func append(_ slice: ByteSlice, _ times: ChunkTimes) {
+  override func append(_ slice: ByteSlice, _ times: ChunkTimes) {
     if upstream != nil, times.flags.contains(.discontinuity) { beginBox() }
     stream.append(slice, time: times.presentationTime)
   }
 
-  mutating func endInput() { stream.endInput() }
+  override func endInput() { stream.endInput() }
 
-  /// Sets the file offset of the next bytes.
-  mutating func begin(at offset: UInt64) { stream.begin(at: offset) }
+  override func begin(at offset: UInt64) { stream.begin(at: offset) }
 
-  /// Continues at the target of a seek.
-  mutating func begin(_ plan: SeekPlan) {
+  /// Follows a new segment from upstream; the next bytes start with a box.
+  override func begin(_ segment: PlaybackSegment) {
+    follow(segment)
+    beginBox()
+  }
+
+  override func begin(_ plan: SeekPlan) {
     returnOffset = nil
     nextMovie = nil
     stream.begin(at: plan.offset)
@@ -59,7 +63,7 @@ struct StreamPlayback: ~Copyable, Sendable {
   }
 
   /// Drops everything in progress and announces the segment again.
-  mutating func flush() {
+  override func flush() {
     for track in playback.tracks.indices {
       playback.tracks[track].repeatSegment()
       playback.tracks[track].hasEnded = false
@@ -70,8 +74,29 @@ struct StreamPlayback: ~Copyable, Sendable {
     }
   }
 
+  override func beginBox() {
+    guard playback.movie.isFragmented else { return }
+    upstream?.isOpen = true
+    nextMovie = nil
+    returnOffset = nil
+    stream.begin(at: stream.input.queue.end)
+    forgetFragments(before: stream.input.queue.end)
+    for track in playback.tracks.indices {
+      playback.tracks[track].restartSamples()
+      playback.tracks[track].interrupt()
+    }
+  }
+
+  override var seekMap: SeekMap? {
+    guard stream.input.isMovable, upstream == nil else { return nil }
+    if let fragments = playback.fragments {
+      return SeekMap(playback, places: .fragments(fragments), isStream: true)
+    }
+    return playback.isComplete ? SeekMap(playback, places: .samples, isStream: true) : nil
+  }
+
   /// Prepares for parsing the movie again from a fragment on.
-  private mutating func forgetFragments(before offset: UInt64) {
+  private func forgetFragments(before offset: UInt64) {
     playback.movie = bareMovie
     playback.isComplete = false
     stream.readBoxes(from: offset)
@@ -80,18 +105,14 @@ struct StreamPlayback: ~Copyable, Sendable {
   // MARK: Output
 
   /// Outputs the next sample in file order.
-  ///
-  /// - Parameter hasMoved: Whether the source moved as asked; nil if it has not answered.
-  mutating func step(
-    hasMoved: Bool?, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
+  override func step(_ answer: ReadAnswer?, hasMoved: Bool?) throws(MoviePlayerError) -> Progress {
     if let place = returnOffset {
       guard let hasMoved else { return .wait(.moveSource(to: place)) }
       returnOffset = nil
       if !hasMoved { stream.input.isMovable = false }
     }
-    readIndex(&outputs)
-    if playback.isIdle { return try end(&outputs) }
+    readIndex()
+    if playback.isIdle { return try end() }
     var chosen: (track: Int, item: PlayedTrack.Item)?
     for track in playback.tracks.indices where !playback.tracks[track].hasEnded {
       guard let item = try playback.next(track, &outputs, fileSize: fileSize) else { continue }
@@ -99,22 +120,20 @@ struct StreamPlayback: ~Copyable, Sendable {
         chosen = (track, item)
       }
     }
-    if let (track, item) = chosen { return try give(item, of: track, &outputs) }
+    if let (track, item) = chosen { return try give(item, of: track) }
     if let later = nextMovie, let movie = later.withFragment {
       nextMovie = nil
-      follow(later.bare, movie, &outputs)
+      follow(later.bare, movie)
       return .again
     }
     let isOver = playback.tracks.allSatisfy(\.hasEnded)
-    return isOver ? try end(&outputs) : .wait(.awaitBytes)
+    return isOver ? try end() : .wait(.awaitBytes)
   }
 
-  private mutating func give(
-    _ item: PlayedTrack.Item, of track: Int, _ outputs: inout OutputQueue
-  ) throws(MoviePlayerError) -> Progress {
+  private func give(_ item: PlayedTrack.Item, of track: Int) throws(MoviePlayerError) -> Progress {
     let offset = item.record.offset
     guard let size = Int(exactly: item.size), let data = stream.input.queue.part(offset, size)
-    else { return try handleMissingSample(item, of: track, &outputs) }
+    else { return try handleMissingSample(item, of: track) }
     try playback.pass(item, of: track, fileSize: fileSize)
     if playback.tracks[track].isSelected {
       playback.hand(item, data, of: track, &outputs)
@@ -129,8 +148,8 @@ struct StreamPlayback: ~Copyable, Sendable {
   }
 
   /// Handles a sample that is not in the queue: it has not arrived yet or has been discarded.
-  private mutating func handleMissingSample(
-    _ item: PlayedTrack.Item, of track: Int, _ outputs: inout OutputQueue
+  private func handleMissingSample(
+    _ item: PlayedTrack.Item, of track: Int
   ) throws(MoviePlayerError) -> Progress {
     let input = stream.input
     if item.record.offset < input.queue.start {
@@ -157,13 +176,8 @@ struct StreamPlayback: ~Copyable, Sendable {
     return .again
   }
 
-  private mutating func end(_ outputs: inout OutputQueue) throws(MoviePlayerError) -> Progress {
-    guard playback.isSelected else { return .wait(.end(.nothingSelected)) }
-    return .wait(.end(try playback.end(&outputs)))
-  }
-
   /// Discards bytes that neither samples nor the index need any more.
-  private mutating func discardBytes(before offset: UInt64) {
+  private func discardBytes(before offset: UInt64) {
     let resumed = playback.tracks.indices.compactMap { track -> UInt64? in
       let record = playback.tracks[track].resumption(playback.samples(track))
       guard let place = record?.offset, place < offset, offset - place <= Self.maximumReturn else {
@@ -176,12 +190,12 @@ struct StreamPlayback: ~Copyable, Sendable {
 
   // MARK: The index
 
-  private mutating func readIndex(_ outputs: inout OutputQueue) {
+  private func readIndex() {
     do {
       while nextMovie?.withFragment == nil, let box = try stream.nextBox() {
         switch box {
         case .movie(let found): nextMovie = NextMovie(bare: found)
-        case .fragment(let fragment): append(fragment, &outputs)
+        case .fragment(let fragment): append(fragment)
         default: break
         }
       }
@@ -195,7 +209,7 @@ struct StreamPlayback: ~Copyable, Sendable {
     }
   }
 
-  private mutating func append(_ fragment: MovieFragment, _ outputs: inout OutputQueue) {
+  private func append(_ fragment: MovieFragment) {
     if var movie = nextMovie?.bare {
       movie.append(fragment)
       nextMovie?.withFragment = movie
@@ -231,14 +245,8 @@ struct UpstreamTime: Sendable {
 }
 
 extension StreamPlayback {
-  /// Follows a new segment from upstream; the next bytes start with a box.
-  mutating func begin(upstream segment: PlaybackSegment) {
-    follow(segment)
-    beginBox()
-  }
-
   /// Follows a new segment from upstream.
-  mutating func follow(_ segment: PlaybackSegment) {
+  func follow(_ segment: PlaybackSegment) {
     playback.segment = segment
     if upstream == nil {
       upstream = UpstreamTime()
@@ -254,22 +262,8 @@ extension StreamPlayback {
     alignWithUpstream()
   }
 
-  /// Marks the next bytes as the start of a box that does not continue the previous bytes.
-  mutating func beginBox() {
-    guard playback.movie.isFragmented else { return }
-    upstream?.isOpen = true
-    nextMovie = nil
-    returnOffset = nil
-    stream.begin(at: stream.input.queue.end)
-    forgetFragments(before: stream.input.queue.end)
-    for track in playback.tracks.indices {
-      playback.tracks[track].restartSamples()
-      playback.tracks[track].interrupt()
-    }
-  }
-
   /// Determines the offset between the times of a new fragment and upstream's.
-  private mutating func alignWithUpstream() {
+  private func alignWithUpstream() {
     guard upstream?.isOpen == true, let time = stream.input.time else { return }
     let starts = playback.tracks.indices.compactMap { track -> ClockTime? in
       guard playback.samples(track).count > 0 else { return nil }
@@ -293,7 +287,7 @@ struct NextMovie: Sendable {
 extension StreamPlayback {
   /// Switches to a new index after all samples of the old one. Tracks with the same ID and media
   /// type continue, and streams stay the same.
-  mutating func follow(_ bare: Movie, _ movie: Movie, _ outputs: inout OutputQueue) {
+  func follow(_ bare: Movie, _ movie: Movie) {
     let known = Set(playback.tracks.map(\.id))
     for track in movie.tracks where !known.contains(track.id) {
       outputs.warn(.track(track.id, "starts in mid-stream and is left out"))
@@ -308,14 +302,14 @@ extension StreamPlayback {
     playback.movie = movie
     for track in playback.tracks.indices {
       guard let index = movie.successor(of: track, playback) else { continue }
-      follow(index, with: track, &outputs)
+      follow(index, with: track)
     }
     continueRunningTime()
     outputs.append(.statusChanged)
   }
 
   /// Makes running time continue if timestamps restart.
-  private mutating func continueRunningTime() {
+  private func continueRunningTime() {
     guard upstream == nil, let end = playback.tracks.map(\.end).max() else { return }
     let starts = playback.tracks.indices.compactMap { track in
       playback.tracks[track].leastPTS(playback.samples(track), isComplete: true).map {
@@ -334,7 +328,7 @@ extension StreamPlayback {
   }
 
   /// Continues a track with one of the new index.
-  private mutating func follow(_ index: Int, with track: Int, _ outputs: inout OutputQueue) {
+  private func follow(_ index: Int, with track: Int) {
     var builder = StreamBuilder(movie: playback.movie)
     let new = builder.add(index, first: nil, &outputs)
     let isSame = new.formats.map(\.entry) == playback.tracks[track].formats.map(\.entry)
