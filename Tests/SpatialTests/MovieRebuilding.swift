@@ -54,33 +54,6 @@ extension MovieFile {
   }
 }
 
-extension VisualSampleEntry {
-  /// Changes the record of the base layer.
-  mutating func changeBaseRecord(
-    _ change: (inout HEVCDecoderConfigurationRecord) throws -> Void
-  ) throws {
-    let index = try #require(configuration.firstIndex { $0.type == "hvcC" })
-    var record = try HEVCDecoderConfigurationRecord(bytes: configuration[index].payload)
-    try change(&record)
-    configuration[index].payload = record.bytes
-  }
-
-  /// Changes the VPS in the record of the base layer.
-  mutating func changeVPS(_ change: (inout VideoParameterSet) throws -> Void) throws {
-    try changeBaseRecord { record in
-      let index = try #require(record.arrays.firstIndex { $0.type == .videoParameterSet })
-      var vps = try VideoParameterSet(nalUnit: try #require(record.arrays[index].nalUnits.first))
-      try change(&vps)
-      record.arrays[index].nalUnits = [vps.nalUnit()]
-    }
-  }
-
-  /// Takes the messages out of the record of the base layer: which view is for which eye.
-  mutating func removeMessages() throws {
-    try changeBaseRecord { $0.arrays.removeAll { $0.type == .prefixSEI } }
-  }
-}
-
 /// Changes a file whose index comes last, where no offset moves.
 enum MovieIndex {
   /// The file with another edit list in each track of a kind; times as in `elst`, version 1.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
 """Copies a movie into fragments with FFmpeg's muxer.
 
-    fragment.py MOVIE FRAGMENTED
+    fragment.py MOVIE FRAGMENTED [FLAGS]
+
+FLAGS are more flags of the muxer, each after a plus sign.
 """
 import sys
 
@@ -9,7 +11,8 @@ import av
 
 source = av.open(sys.argv[1])
 target = av.open(
-    sys.argv[2], "w", options={"movflags": "frag_keyframe+empty_moov+default_base_moof"})
+    sys.argv[2], "w",
+    options={"movflags": "".join(["frag_keyframe+empty_moov+default_base_moof"] + sys.argv[3:])})
 streams = {}
 for stream in source.streams:
     copy = target.add_stream_from_template(stream)

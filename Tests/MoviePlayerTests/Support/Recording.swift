@@ -7,6 +7,8 @@ import StereoVideo
 struct Recording {
   struct Played {
     let name: String
+    /// What it was said to be last.
+    var format: StreamFormat?
     var samples: [Sample] = []
     var segments: [PlaybackSegment] = []
     var gaps: [Range<ClockTime>] = []
@@ -29,7 +31,7 @@ struct Recording {
   /// Continues another recording, with its streams.
   init(after other: Recording) {
     descriptions = other.descriptions
-    streams = other.streams.map { Played(name: $0.name) }
+    streams = other.streams.map { Played(name: $0.name, format: $0.format) }
   }
 
   subscript(_ name: String) -> Played {
@@ -42,8 +44,9 @@ struct Recording {
     switch output {
     case .streams(let found):
       descriptions = found
-      streams = found.map { Played(name: Self.name($0)) }
-    case .format(let id, _):
+      streams = found.map { Played(name: Self.name($0), format: $0.format) }
+    case .format(let id, let format):
+      streams[id.rawValue].format = format
       streams[id.rawValue].formatCount += 1
       streams[id.rawValue].lines.append("format")
     case .segment(let id, let start):

@@ -45,19 +45,22 @@ struct Session: ~Copyable {
   /// Whether the source refuses to go elsewhere although it said that it would.
   var refusesMoves = false
 
-  init(_ file: [UInt8], _ delivery: Delivery, isSlow: Bool = false) {
+  init(
+    _ file: [UInt8], _ delivery: Delivery, isSlow: Bool = false,
+    options: PlayerOptions = PlayerOptions()
+  ) {
     self.file = file
     self.delivery = delivery
     whole = ByteSlice(file)
     let size = UInt64(file.count)
-    player =
+    let source: MoviePlayer.Source =
       switch delivery {
-      case .read, .memory: MoviePlayer(.file(size: size))
-      case .readWithoutSize: MoviePlayer(.file(size: nil))
-      case .pushed: MoviePlayer(.stream(StreamSource()))
-      case .movable:
-        MoviePlayer(.stream(StreamSource(isMovable: true, size: size, isSlow: isSlow)))
+      case .read, .memory: .file(size: size)
+      case .readWithoutSize: .file(size: nil)
+      case .pushed: .stream(StreamSource())
+      case .movable: .stream(StreamSource(isMovable: true, size: size, isSlow: isSlow))
       }
+    player = MoviePlayer(source, options: options)
   }
 
   /// What comes next that is not asked of the source.

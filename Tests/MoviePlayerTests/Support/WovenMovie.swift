@@ -6,7 +6,7 @@ import StereoVideo
 
 /// Movies of both eyes, and of sound.
 struct WovenMovie {
-  /// How often the stream of 12 frames is repeated.
+  /// How often the stream of 12 frames is repeated; of 24 if it is predicted.
   var repetitions = 4
   /// In 1/90000 s.
   var frameDuration: UInt32 = 3000
@@ -16,15 +16,24 @@ struct WovenMovie {
   /// How many frames later than they could all are shown, as in MP4 files without negative
   /// composition offsets; the edit makes up for it.
   var delay = 0
+  /// Whether the right eye is predicted from the left one.
+  var isPredicted = false
+  /// Changes what is said of the samples.
+  var changeEntry: (inout VisualSampleEntry) throws -> Void = { _ in }
+  /// Changes a sample, which has this number.
+  var changeSample: (inout [UInt8], Int) throws -> Void = { _, _ in }
 
-  var frameCount: Int { repetitions * 12 }
+  /// How many frames are repeated.
+  var period: Int { isPredicted ? 24 : 12 }
+  var frameCount: Int { repetitions * period }
 
   func bytes() throws -> [UInt8] {
-    let stream = try WovenStream(baseEye: baseEye)
+    let stream = try isPredicted ? WovenStream.predicted() : WovenStream(baseEye: baseEye)
     var movie = MovieWriter(container: .quickTime)
-    let entry = VisualSampleEntry(
+    var entry = VisualSampleEntry(
       width: UInt16(stream.size.width), height: UInt16(stream.size.height),
       hvcC: stream.records.base, lhvC: stream.records.layered)
+    try changeEntry(&entry)
     let video = try movie.addTrack(TrackDescription(.video(entry), timescale: 90_000))
     var audio: TrackID?
     if hasAudio {
@@ -35,14 +44,16 @@ struct WovenMovie {
     }
     var bytes = movie.header
     for number in 0..<frameCount {
-      let unit = stream.units[number % 12]
+      let unit = stream.units[number % period]
+      var sample = unit.bytes
+      try changeSample(&sample, number)
       let decode = Int64(number) * Int64(frameDuration)
-      let shown = Int64(number - number % 12 + unit.displayOrder + delay) * Int64(frameDuration)
+      let shown = Int64(number - number % period + unit.displayOrder + delay) * Int64(frameDuration)
       try movie.append(
         SampleDescription(
-          size: UInt32(unit.bytes.count), decodeTime: decode, duration: frameDuration,
+          size: UInt32(sample.count), decodeTime: decode, duration: frameDuration,
           compositionOffset: Int32(shown - decode), isSync: unit.isSync), to: video)
-      bytes += unit.bytes
+      bytes += sample
       guard let audio else { continue }
       let start = number * Int(frameDuration) * 8000 / 90_000
       let end = (number + 1) * Int(frameDuration) * 8000 / 90_000
