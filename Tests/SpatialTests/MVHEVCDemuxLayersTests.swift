@@ -53,26 +53,15 @@ struct MVHEVCDemuxLayersTests {
     let change: @Sendable (inout VideoParameterSet) -> Void
   }
 
+  /// `LayerTests` has more, of the player alone.
   private static let variants = [
     Variant(
       testDescription: "an alpha layer", hero: .right, pad: "left", mode: "mono",
       warning: "left out: alpha"
     ) { distinguishLayers(of: &$0, by: 3) },
     Variant(
-      testDescription: "a depth layer beside two eyes", hero: .right, pad: "right", mode: "right",
-      warning: "left out: depth"
-    ) { vps in
-      addLayer(to: &vps, viewOrderIndex: 0)
-      vps.multilayer?.scalabilityMask = 1 << 1 | 1 << 3
-      vps.multilayer?.layers[2].scalabilityIDs[3] = 2
-    },
-    Variant(
       testDescription: "three views", hero: .left, pad: "left", mode: "left", warning: "3 layers"
     ) { addLayer(to: &$0, viewOrderIndex: 2) },
-    Variant(
-      testDescription: "a second layer of the same view", hero: .left, pad: "left", mode: "mono",
-      warning: "scalable"
-    ) { distinguishLayers(of: &$0, by: 2) },
   ]
 
   /// Makes the layers differ in one dimension of scalability alone, and no longer in their views.
@@ -134,36 +123,5 @@ struct MVHEVCDemuxLayersTests {
     let (old, new) = (try MovieFile(changed), try MovieFile(copy))
     #expect(old.content(of: try old.video()) == new.content(of: try new.video()))
     #expect(try old.videoEntry().configuration == new.videoEntry().configuration)
-  }
-
-  @Test(
-    "without 3D reference displays information, the base eye is the left one, with a warning")
-  func guess() async throws {
-    try await OwnMovie.make(path, frames: 12, mux: "hero-eye=right")
-    try MovieFile(path).rebuildVideo(at: changed) { try $0.removeMessages() }
-    let (caps, warnings) = try await opened(changed)
-    #expect(Set(caps.keys) == ["left", "right", "video_0"])
-    #expect(warnings.contains { $0.contains("taken for the left eye") }, "\(warnings)")
-    #expect(try await frames("left", of: changed) == (try await frames("right", of: path)))
-    #expect(try await frames("right", of: changed) == (try await frames("left", of: path)))
-  }
-
-  @Test("3D reference displays information also counts in the first sample")
-  func messageInBand() async throws {
-    try await OwnMovie.make(path, frames: 12, mux: "hero-eye=right")
-    let file = try MovieFile(path)
-    let record = try HEVCDecoderConfigurationRecord(bytes: try #require(file.videoEntry().hvcC))
-    let message = try #require(record.arrays.first { $0.type == .prefixSEI }?.nalUnits.first)
-    try file.rebuildVideo(at: changed) {
-      try $0.removeMessages()
-    } sample: {
-      $0 = [0, 0, 0, UInt8(message.count)] + message + $0
-    }
-    let (_, warnings) = try await opened(changed)
-    #expect(warnings.isEmpty, "\(warnings)")
-    for eye in Eye.allCases {
-      let expected = try await frames(eye.rawValue, of: path)
-      #expect(try await frames(eye.rawValue, of: changed) == expected, "\(eye)")
-    }
   }
 }
