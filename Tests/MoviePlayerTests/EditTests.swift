@@ -39,9 +39,8 @@ struct EditTests {
       edits: [(6, 0), (3, nil), (8, 6), (2, nil), (1, nil), (2, 14), (30, nil), (9, 20)]),
   ]
 
-  /// The media time of the first frame in the movies made here.
-  private func make(_ list: List) throws -> [UInt8] {
-    let bytes = try WovenMovie().bytes()
+  private func make(_ list: List, _ movie: WovenMovie) throws -> [UInt8] {
+    let bytes = try movie.bytes()
     let video = try #require(bytes.movie?.tracks.first)
     let first = video.edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
     let edits = list.edits.map { count, from in
@@ -50,8 +49,10 @@ struct EditTests {
     return SeedMovie.editing(bytes) { $0.setEdits(edits, ofTrack: 0) }
   }
 
-  /// The frames that are shown inside their segments, and when, in frames.
-  private func shown(_ stream: Recording.Played, media: [[UInt8]: Int]) -> [[Int]] {
+  /// The frames that are shown inside their segments, and when, in frames or parts of them.
+  private func shown(
+    _ stream: Recording.Played, media: [[UInt8]: Int], parts: Nanoseconds = 1
+  ) -> [[Int]] {
     var segments = stream.segments[...]
     var segment = PlaybackSegment()
     var samples = stream.samples[...]
@@ -61,40 +62,50 @@ struct EditTests {
       guard let first = samples.first, line == first.line else { continue }
       samples.removeFirst()
       guard let time = first.presentationTime, time + 1000 >= segment.start,
-        time + 1000 < segment.stop ?? .max, let frame = media[first.data.bytes]
+        time + 1000 < segment.stop ?? .max, !first.flags.contains(.decodeOnly)
       else { continue }
-      all.append([frame, Int((segment.streamTime(of: time) + 1_000_000).units(perSecond: 30))])
+      let shown = (segment.streamTime(of: time) + 1_000_000).units(perSecond: 30 * parts)
+      all.append([media[Self.content(first)] ?? -1, Int(shown)])
     }
     return all.sorted { $0[1] < $1[1] }
   }
 
-  /// The frames by their access units. Frames of the repetitions are equal: the first that is as
-  /// far in
-  /// the group will do.
-  private func media() throws -> [[UInt8]: Int] {
-    let plain = try Session.play(try WovenMovie().bytes(), .read)["video_0"]
-    let order = plain.samples.indices.sorted {
-      plain.samples[$0].presentationTime ?? 0 < plain.samples[$1].presentationTime ?? 0
-    }
+  /// The frames of a stream by their content. Frames of the repetitions are equal: the first that
+  /// is as far in the repeated part will do.
+  private func media(
+    _ movie: WovenMovie = WovenMovie(), _ name: String = "video_0"
+  ) throws -> [[UInt8]: Int] {
+    let plain = try Session.play(try movie.bytes(), .read)[name].shown
+    let order = plain.sorted { $0.presentationTime ?? 0 < $1.presentationTime ?? 0 }
     var media: [[UInt8]: Int] = [:]
-    for (frame, sample) in order.enumerated() where frame < 12 {
-      media[plain.contents[sample]] = frame
+    for (frame, sample) in order.enumerated() {
+      media[Self.content(sample)] = media[Self.content(sample)] ?? frame
     }
+    try #require(media.count == movie.period)
     return media
   }
 
-  @Test("edit lists show the right frames at the right times", arguments: lists)
-  func edits(list: List) throws {
-    let media = try media()
-    let bytes = try make(list)
+  /// What tells a picture from others: its end. What comes before may depend on which pictures the
+  /// eye's stream had before.
+  private static func content(_ sample: Sample) -> [UInt8] { sample.data.bytes.suffix(6) }
+
+  /// - Parameter isPredicted: whether the right eye waits for the left one's pictures.
+  @Test("edit lists show the right frames at the right times", arguments: lists, [false, true])
+  func edits(list: List, isPredicted: Bool) throws {
+    let movie = isPredicted ? WovenMovie(repetitions: 2, isPredicted: true) : WovenMovie()
+    let media = [
+      "left": try media(movie, "left"), "right": try media(movie, "right"),
+      "video_0": try media(movie),
+    ]
+    let bytes = try make(list, movie)
     for delivery in [Delivery.read, .pushed(upTo: 1000), .pushed(upTo: 1)] {
       let recording = try Session.play(bytes, delivery)
-      let frames = shown(recording["video_0"], media: media)
-      #expect(frames == list.expected.map { [$0[0] % 12, $0[1]] }, "\(delivery)")
       #expect(recording.warnings.isEmpty && recording.disorder.isEmpty)
-      for eye in ["left", "right"] {
-        #expect(recording[eye].segments == recording["video_0"].segments)
-        #expect(recording[eye].shown.count == recording["video_0"].shown.count)
+      for name in ["left", "right", "video_0"] {
+        let frames = shown(recording[name], media: media[name] ?? [:])
+        #expect(
+          frames == list.expected.map { [$0[0] % movie.period, $0[1]] }, "\(name), \(delivery)")
+        #expect(recording[name].segments.map(\.time) == recording["video_0"].segments.map(\.time))
       }
       let empty = list.edits.filter { $0.from == nil }
       #expect(recording["video_0"].gaps.isEmpty == empty.isEmpty)
@@ -104,7 +115,7 @@ struct EditTests {
   @Test("what is sought in an edit list is shown first, and all that follows", arguments: lists)
   func seeks(list: List) throws {
     let media = try media()
-    var session = Session(try make(list), .read)
+    var session = Session(try make(list, WovenMovie()), .read)
     let whole = try session.playToEnd()
     for place in list.expected {
       let time = ClockTime(place[1], perSecond: 30) + 2
@@ -120,7 +131,7 @@ struct EditTests {
   @Test("backwards, each part of an edit list shows the same by itself", arguments: lists)
   func reverse(list: List) throws {
     let media = try media()
-    var session = Session(try make(list), .read)
+    var session = Session(try make(list, WovenMovie()), .read)
     let whole = try session.playToEnd()
     var seek = SeekRequest(to: 0)
     seek.rate = -1
@@ -185,6 +196,43 @@ struct EditTests {
     #expect(segments.map(\.appliedRate) == [0.5, 2])
     #expect(segments.map(\.time) == [0, 400_000_000])
     #expect(segments.map(\.base) == [0, 400_000_000])
+  }
+
+  @Test(
+    "media at another speed is shown at that speed, in the movie's time, and found there",
+    arguments: [(2, 20), (0.5, 5)] as [(Double, Int)])
+  func speed(rate: Double, count: Int) throws {
+    let bytes = try edited([
+      Edit(duration: 10 * 3000, mediaTime: 0),
+      Edit(duration: 10 * 3000, mediaTime: 10 * 3000, rate: Int32(rate * 0x1_0000)),
+      Edit(duration: 6 * 3000, mediaTime: 31 * 3000),
+    ])
+    // Frames, and when each is shown, in halves of a frame.
+    var expected: [[Int]] = (0..<10).map { [$0, 2 * $0] }
+    for number in 0..<count { expected.append([10 + number, 20 + 20 * number / count]) }
+    for number in 0..<6 { expected.append([31 + number, 40 + 2 * number]) }
+    let repeated = expected.map { [$0[0] % 12, $0[1]] }
+    for name in ["left", "right", "video_0"] {
+      let media = try media(WovenMovie(), name)
+      for delivery in [Delivery.read, .pushed(upTo: 1000)] {
+        let recording = try Session.play(bytes, delivery)
+        #expect(recording.warnings.isEmpty && recording.disorder == [])
+        #expect(shown(recording[name], media: media, parts: 2) == repeated, "\(name), \(delivery)")
+      }
+      var session = Session(bytes, .read)
+      let whole = try session.playToEnd()
+      #expect(session.player.duration == 26 * 1_000_000_000 / 30)
+      for place in expected {
+        let time = Nanoseconds(place[1]) * 1_000_000_000 / 60 + 2
+        guard session.seek(SeekRequest(to: time)) else { throw Failure("the seek is refused") }
+        #expect(session.player.position == time)
+        var rest = Recording(after: whole)
+        try session.play(into: &rest)
+        #expect(
+          shown(rest[name], media: media, parts: 2) == repeated.filter { $0[1] >= place[1] },
+          "\(name), \(place)")
+      }
+    }
   }
 
   @Test("a part that goes back in the media too often is a gap, and a warning says so")
