@@ -219,6 +219,10 @@ struct AdaptiveTests {
     #expect(before >= 6)
     #expect(rest["left"].shown.count == 24)
     #expect(rest["left"].segments.count == 1)
+    for stream in rest.streams {
+      #expect(stream.samples.first?.flags.contains(.delta) == false)
+      #expect(stream.samples.allSatisfy { $0.presentationTime != nil })
+    }
     #expect(rest.disorder == [] && rest.warnings.isEmpty)
   }
 

@@ -63,6 +63,8 @@ struct SeekTests {
       let first = try #require(rest["video_0"].streamTimes.first)
       #expect(first.nanoseconds / (Self.frame - 1).nanoseconds == frame, "\(snap)")
       #expect(rest["video_0"].segments.first?.time == first)
+      #expect(rest["video_0"].samples.first?.flags.contains(.delta) == false)
+      #expect(rest["video_0"].samples.first?.flags.contains(.discontinuity) == true)
       #expect(rest["video_0"].samples.count == 48 - frame)
     }
   }

@@ -182,9 +182,37 @@ struct SourceTests {
       }
     }
     var cut = Array(movie.indexFirst.dropLast(3000))
-    #expect(try Session.play(cut, .read).warnings.map(\.kind) == [.cutOff])
+    let readable = try Session.play(cut, .read)
+    #expect(readable.warnings.map(\.kind) == [.cutOff] && !readable["left"].samples.isEmpty)
     cut = Array(movie.indexFirst.prefix(100))
     #expect(throws: MoviePlayerError.self) { try Session.play(cut, .read) }
+  }
+
+  @Test(
+    "after a flush by a source that says where it continues, the segment is sent again",
+    arguments: [1, 2, 3])
+  func flush(quarter: Int) throws {
+    let movie = try #require(SeedMovie(try WovenMovie(hasAudio: true).bytes()))
+    for bytes in [movie.indexFirst, movie.fragmented(length: WovenStream.keyInterval)] {
+      let whole = try Session.play(bytes, .pushed(upTo: 1000))
+      var session = Session(bytes, .pushed(upTo: 1000))
+      var before = Recording()
+      while before["video_0"].samples.count < 12 * quarter {
+        if case .output(let output) = try session.next() { before.add(output) }
+      }
+      session.player.flush()
+      var rest = Recording(after: before)
+      session.player.continueSource(at: UInt64(session.place))
+      try session.play(into: &rest)
+      #expect(rest.end == .endOfStream && rest.disorder == [])
+      for stream in rest.streams {
+        #expect(stream.segments == whole[stream.name].segments, "\(stream.name)")
+        #expect(stream.samples.allSatisfy { $0.presentationTime != nil })
+        #expect(stream.samples.first?.flags.contains(.discontinuity) == true, "\(stream.name)")
+        let (some, all) = (stream.contents.flatMap { $0 }, whole[stream.name].contents)
+        #expect(!some.isEmpty && some == Array(all.flatMap { $0 }.suffix(some.count)))
+      }
+    }
   }
 
   @Test("an empty source, and one that is no movie, are refused")

@@ -157,34 +157,4 @@ struct MVHEVCDemuxAdaptiveTests {
     #expect(told.contains { $0.type == GST_MESSAGE_DURATION_CHANGED })
     #expect(source.taps["left"]?.buffers.count == 60)
   }
-
-  @Test(
-    "after a flush without a byte position, a fragment continues", .tags(.judge), Python.hasAVTrait)
-  func flushWithoutPlace() async throws {
-    let (index, fragments) = try await fragments()
-    let source = try Source(["left", "video_0"])
-    source.pad.push(.segment(Segment(.bytes)))
-    source.push(index)
-    source.push(fragments[0])
-    source.push(Array(fragments[1].prefix(fragments[1].count / 2)))
-    try await source.waitForBuffers(10)
-    source.flush()
-    source.pad.push(.segment(Segment(.time)))
-    source.push(fragments[4])
-    source.push(fragments[5])
-    source.pad.push(.endOfStream)
-    try await messages(of: source.pipeline)
-    for (pad, tap) in source.taps {
-      let flush = try #require(
-        tap.items.lastIndex {
-          if case .event(let event) = $0 { event.type == GST_EVENT_FLUSH_STOP } else { false }
-        })
-      let after = tap.items[flush...].compactMap {
-        if case .buffer(let passed) = $0 { passed } else { nil }
-      }
-      #expect(after.count == 20, "\(pad)")
-      #expect(after.first?.buffer.flags.contains(.deltaUnit) == false, "\(pad)")
-      #expect(after.allSatisfy { $0.runningTime != nil }, "\(pad)")
-    }
-  }
 }
