@@ -85,10 +85,30 @@ struct TrickModeTests {
     #expect(end == ClockTime(Self.frameCount, perSecond: 30))
   }
 
+  @Test("the key unit before what is sought stands for it", arguments: [4.0, -4.0])
+  func soughtKeyUnits(rate: Double) throws {
+    var session = Session(try WovenMovie().bytes(), .read)
+    let whole = try session.playToEnd()
+    let test = Case(rate: rate, flags: [.trickMode, .keyUnitsOnly], delivery: .read)
+    let fast = try play(&session, test, from: 14 * SeekTests.frame, after: whole)
+    let keys = [12, 18, 24, 30, 36, 42]
+    for stream in fast.streams {
+      let frames = stream.streamTimes.map { Int(($0 + 1_000_000) / SeekTests.frame) }
+      // What begins before the segment counts as its start.
+      let expected = [14] + keys.dropFirst()
+      #expect(frames == (rate > 0 ? expected : expected.reversed()), "\(stream.name)")
+      #expect(
+        stream.contents
+          == (rate > 0 ? keys : keys.reversed()).map { key in
+            whole[stream.name].contents[key]
+          })
+    }
+  }
+
   private func play(
-    _ session: inout Session, _ test: Case, after whole: Recording
+    _ session: inout Session, _ test: Case, from start: Nanoseconds = 0, after whole: Recording
   ) throws -> Recording {
-    var seek = SeekRequest(to: 0)
+    var seek = SeekRequest(to: start)
     seek.rate = test.rate
     seek.flags.formUnion(test.flags)
     guard session.seek(seek) else { throw Failure("the seek is refused") }
