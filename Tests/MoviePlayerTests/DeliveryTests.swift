@@ -20,6 +20,9 @@ struct DeliveryTests {
     let expected = try Session.play(bytes, .read)
     #expect(expected.end == .endOfStream, "\(name)")
     #expect(expected.disorder == [], "\(name)")
+    for stream in expected.streams {
+      #expect(!stream.samples.isEmpty && stream.lines.last == "end", "\(name): \(stream.name)")
+    }
     for delivery in Self.deliveries {
       // A byte at a time, large files take long.
       if case .pushed(upTo: 1) = delivery, bytes.count > 300_000 { continue }

@@ -24,6 +24,8 @@ struct MVHEVCDemuxPackingTests {
     let testDescription: String
     var mode: String?
     var flags: [String] = []
+    /// The tags of a sphere.
+    var tags: [String: String] = [:]
     let change: @Sendable (inout VisualSampleEntry) throws -> Void
   }
 
@@ -41,16 +43,34 @@ struct MVHEVCDemuxPackingTests {
     Variant(
       testDescription: "st3d right eye first", mode: "side-by-side", flags: ["right-view-first"]
     ) { $0.stereoscopicMode = .rightLeft },
-    Variant(testDescription: "st3d top-bottom, sv3d", mode: "top-bottom") {
+    Variant(
+      testDescription: "st3d top-bottom, sv3d", mode: "top-bottom",
+      tags: ["stereo-projection": "half-equirectangular"]
+    ) {
       $0.stereoscopicMode = .topBottom
       $0.sphericalVideo = SphericalVideo(.halfEquirectangular, metadataSource: "test")
     },
-    Variant(testDescription: "st3d mono, sv3d", mode: "mono") {
+    Variant(
+      testDescription: "st3d mono, sv3d", mode: "mono",
+      tags: ["stereo-projection": "equirectangular"]
+    ) {
       $0.stereoscopicMode = .monoscopic
       $0.sphericalVideo = SphericalVideo(.equirectangular, metadataSource: "test")
     },
-    Variant(testDescription: "sv3d alone") {
+    Variant(testDescription: "sv3d alone", tags: ["stereo-projection": "equirectangular"]) {
       $0.sphericalVideo = SphericalVideo(.equirectangular, metadataSource: "test")
+    },
+    Variant(
+      testDescription: "sv3d of a part, turned",
+      tags: ["spherical-bounds": "0.125,0.0,0.25,0.25", "spherical-pose": "90.0,-1.5,0.0"]
+    ) {
+      $0.sphericalVideo = SphericalVideo(
+        .equirectangular(top: 1 << 29, bottom: 0, left: 1 << 30, right: 1 << 30),
+        pose: (90 << 16, -3 << 15, 0), metadataSource: "test")
+    },
+    Variant(testDescription: "sv3d of a cube", tags: ["stereo-projection": "cubemap"]) {
+      $0.sphericalVideo = SphericalVideo(
+        .cubemap(layout: 0, padding: 0), pose: (0, 0, 0), metadataSource: "test")
     },
     Variant(testDescription: "vexu side by side", mode: "side-by-side") {
       $0.extendedUsage = VideoExtendedUsage(
@@ -75,52 +95,28 @@ struct MVHEVCDemuxPackingTests {
     },
   ]
 
-  @Test("the fields of sv3d besides the projection are in the tags")
-  func spherical() async throws {
-    let (plain, path) = (folder.path("plain.mov"), folder.path("changed.mov"))
-    try await play(
-      "videotestsrc num-buffers=3 ! video/x-raw,width=128,height=64,framerate=30/1 ! "
-        + "x265enc speed-preset=ultrafast ! m.video_0 mvhevcmux name=m ! "
-        + "filesink location=\(plain)")
-    func tags(_ video: SphericalVideo?) async throws -> TagList {
-      try MovieFile(plain).rebuildVideo(at: path) { $0.sphericalVideo = video }
-      let pipeline = try pipeline(
-        "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")
-      let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-      try await play(pipeline)
-      return try #require(tap.events.compactMap(\.tags).last { !$0.isGlobal })
-    }
-    let part = try await tags(
-      SphericalVideo(
-        .equirectangular(top: 1 << 29, bottom: 0, left: 1 << 30, right: 1 << 30),
-        pose: (90 << 16, -3 << 15, 0), metadataSource: "test"))
-    #expect(part.string("spherical-bounds") == "0.125,0.0,0.25,0.25")
-    #expect(part.string("spherical-pose") == "90.0,-1.5,0.0")
-    let half = try await tags(SphericalVideo(.halfEquirectangular, metadataSource: "test"))
-    #expect(half.string("spherical-bounds") == nil && half.string("spherical-pose") == nil)
-    #expect(part.string("stereo-projection") == nil)
-    #expect(half.string("stereo-projection") == "half-equirectangular")
-    let cube = try await tags(
-      SphericalVideo(.cubemap(layout: 0, padding: 0), pose: (0, 0, 0), metadataSource: "test"))
-    #expect(cube.string("stereo-projection") == "cubemap")
-    let plainTags = try await tags(nil)
-    #expect(plainTags.string("spherical-pose") == nil)
-  }
-
-  @Test("the caps have the packing of two eyes, or the single eye", arguments: variants)
+  @Test(
+    "the caps have the packing of two eyes, or the single eye, and the tags the sphere",
+    arguments: variants)
   func multiview(variant: Variant) async throws {
     let (plain, path) = (folder.path("plain.mov"), folder.path("changed.mov"))
-    try await play(
+    try await TestMovie.make(
+      plain,
       "videotestsrc num-buffers=3 ! video/x-raw,width=128,height=64,framerate=30/1 ! "
-        + "x265enc speed-preset=ultrafast ! m.video_0 mvhevcmux name=m ! "
-        + "filesink location=\(plain)")
+        + "x265enc speed-preset=ultrafast ! m.video_0 mvhevcmux name=m")
     try MovieFile(plain).rebuildVideo(at: path, entry: variant.change)
-    let passed = try await record(
-      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")[0]
-    let caps = try #require(passed.first?.caps.first)
-    #expect(passed.count == 3)
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    try await play(pipeline)
+    let caps = try #require(tap.buffers.first?.caps.first)
+    #expect(tap.buffers.count == 3)
     #expect(caps.string("multiview-mode") == variant.mode)
     #expect(caps.flagNames("multiview-flags") == variant.flags)
+    let tags = tap.events.compactMap(\.tags).last { !$0.isGlobal }
+    for name in ["stereo-projection", "spherical-bounds", "spherical-pose"] {
+      #expect(tags?.string(name) == variant.tags[name], "\(name)")
+    }
     // Only eyes that can be extracted are announced.
     let problem = try await failure(
       of: "filesrc location=\(path) ! mvhevcdemux name=d d.left ! fakesink")

@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import StereoVideo
 import TestElements
@@ -124,6 +125,26 @@ struct MovieOtherTracksTests {
       #expect(times.0.map(\.duration) == times.1.map(\.duration), "\(kind)")
       #expect(two.edits == one.edits, "\(kind)")
     }
+  }
+
+  @Test(
+    "the samples of a track that is neither video nor audio are output unchanged",
+    arguments: ["", "queue !"])
+  func metadata(between: String) async throws {
+    let subtitles = folder.path("subtitles.srt")
+    try "1\n00:00:00,000 --> 00:00:00,500\nhello\n\n".write(
+      toFile: subtitles, atomically: true, encoding: .utf8)
+    try await SpatialTests.play(
+      "videotestsrc num-buffers=15 ! video/x-raw,width=64,height=64 ! x265enc ! h265parse ! "
+        + "qtmux name=m ! filesink location=\(path) filesrc location=\(subtitles) ! subparse ! "
+        + "m.subtitle_0")
+    let frames = try await record(
+      "filesrc location=\(path) ! \(between) mvhevcdemux name=d d.meta_0 ! fakesink name=sink")
+    let text = try #require(frames[0].first)
+    #expect(text.caps.description.hasPrefix("meta/x-gst-fourcc-tx3g"))
+    #expect(text.buffer.bytes == [0, 5] + Array("hello".utf8))
+    #expect(text.buffer.pts == 0)
+    #expect(text.buffer.duration == .second / 2)
   }
 
   @Test("if the eyes are woven again, their track has the references of their original track")

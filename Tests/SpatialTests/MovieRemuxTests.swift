@@ -121,6 +121,110 @@ struct MovieRemuxTests {
     #expect(new.content(of: try new.video()) == old.content(of: try old.video()))
   }
 
+  /// The movies that are taken apart and put together again.
+  enum Source: CustomTestStringConvertible, Sendable {
+    case own
+    case largeSamples
+    case foreign(String)
+
+    var testDescription: String { "\(self)" }
+
+    static let all = [own, largeSamples] + ForeignMovies.names.map { foreign($0) }
+  }
+
+  private func open(_ source: Source, audio: Bool) async throws -> String {
+    let path = folder.path("movie.mov")
+    switch source {
+    case .own:
+      try await OwnMovie.make(
+        path, mux: "hero-eye=left baseline=19.24 horizontal-field-of-view=71.5", audio: audio)
+      return path
+    case .largeSamples:
+      let caps = "video/x-raw,width=960,height=540"
+      try await TestMovie.make(
+        path,
+        ["left", "right"].map {
+          "videotestsrc num-buffers=5 pattern=snow ! \(caps),multiview-mode=\($0) ! mux.\($0) "
+        }.joined()
+          + "mvhevcmux name=mux speed-preset=ultrafast key-int-max=2 option-string=lossless=1")
+      #expect(try MovieFile(path).video().allSamples.filter { $0.size > 1 << 20 }.count > 1)
+      return path
+    case .foreign(let name): return ForeignMovies.path(name)
+    }
+  }
+
+  @Test(
+    "samples, times and the boxes that describe them are the same, samples kept or released",
+    arguments: Source.all, ["queue ! ", ""])
+  func whole(source: Source, queue: String) async throws {
+    // Without a queue, one thread would have to bring both streams at once.
+    let (path, copy) = (
+      try await open(source, audio: !queue.isEmpty), folder.path("copy.mov")
+    )
+    let old = try MovieFile(path)
+    let hasAudio = !old.tracks("soun").isEmpty
+    try await play(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! \(queue) m.video_0 "
+        + (hasAudio ? "d.audio_0 ! queue ! m.audio_0 " : "")
+        + "mvhevcmux name=m ! filesink location=\(copy)")
+    let new = try MovieFile(copy)
+    #expect(new.movie.tracks.count == (hasAudio ? 2 : 1))
+    for handler in ["vide", "soun"] as [FourCC] {
+      for (one, two) in zip(old.tracks(handler), new.tracks(handler)) {
+        let isSame = old.content(of: one) == new.content(of: two)
+        #expect(isSame, "\(handler)")
+      }
+    }
+    var (one, two) = (try old.videoEntry(), try new.videoEntry())
+    #expect(one.hvcC == two.hvcC && one.lhvC == two.lhvC)
+    #expect(one.extendedUsage?.payload == two.extendedUsage?.payload)
+    let times = (
+      try old.video().presentationNanoseconds, try new.video().presentationNanoseconds
+    )
+    #expect(times.0.count == times.1.count)
+    guard case .foreign = source else {
+      #expect(one == two)
+      #expect(times.0 == times.1)
+      return
+    }
+    // A name for people, which goes with the container.
+    (one.compressorName, two.compressorName) = ("", "")
+    // QuickTime's `nclc`, which the copy has, cannot say that the range is the usual one.
+    let ranges = (one.colour?.fullRange ?? false, two.colour?.fullRange ?? false)
+    one.colour?.fullRange = ranges.0
+    two.colour?.fullRange = ranges.1
+    #expect(one == two)
+    for (a, b) in zip(times.0, times.1) { #expect(max(a, b) - min(a, b) < 100_000) }
+  }
+
+  @Test("unknown content of a foreign vexu is kept, whatever else is changed")
+  func unknownExtendedUsage() async throws {
+    let path = folder.path("movie.mov")
+    let (changed, copy) = (folder.path("changed.mov"), folder.path("copy.mov"))
+    try await OwnMovie.make(path, frames: 4, mux: "baseline=19.24")
+    let usage = try #require(try MovieFile(path).videoEntry().extendedUsage)
+    let unknown = OpaqueBox("must", payload: [1, 2, 3, 4])
+    let payload = unknown.bytes + usage.payload
+    for field in [nil, HorizontalFieldOfView(thousandthsOfDegree: 71_590)] {
+      try MovieFile(path).rebuildVideo(at: changed) {
+        $0.extendedUsage = try VideoExtendedUsage(payload: payload)
+        $0.horizontalFieldOfView = field
+      }
+      let remux = { (mux: String) in
+        _ = try await play(
+          "filesrc location=\(changed) ! mvhevcdemux name=d d.video_0 ! queue ! m.video_0 "
+            + "mvhevcmux name=m \(mux) ! filesink location=\(copy)")
+      }
+      try await remux("")
+      #expect(try MovieFile(copy).videoEntry().extendedUsage?.payload == payload)
+      #expect(try MovieFile(copy).videoEntry().horizontalFieldOfView == field)
+      try await remux("baseline=64")
+      let edited = try #require(try MovieFile(copy).videoEntry().extendedUsage)
+      #expect(edited.baseline?.millimetres == 64)
+      #expect(OpaqueBox.all(in: edited.payload).contains(unknown))
+    }
+  }
+
   @Test(
     "st3d stays alone, or gets a vexu if there is more to describe",
     arguments: [StereoscopicMode.leftRight, .rightLeft, .topBottom, .monoscopic])
