@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import GStreamer
-import StereoVideo
+package import GStreamer
+package import StereoVideo
 
 /// Takes the frames waiting on the pads of two eyes in pairs.
 ///
@@ -149,8 +149,8 @@ extension AggregatorPad {
 /// apart, sometimes less and sometimes more. A limit of half a frame would keep breaking such
 /// pairs. Established pairs may therefore be up to three quarters of a frame apart; after a dropped
 /// frame, the next pair has to lie within half a frame, which one of two neighbours always does.
-struct PairedFrames {
-  enum Decision: Equatable {
+package struct PairedFrames {
+  package enum Decision: Equatable {
     case pair
     /// The frame of this eye is earlier than any that the other eye still has.
     case drop(Eye)
@@ -162,12 +162,14 @@ struct PairedFrames {
   /// Whether the previous frames formed a pair; true at the start.
   private var isPaired = true
 
+  package init() {}
+
   /// - Parameters:
   ///   - left: running time; a frame without one is paired with any frame of the
   ///     other eye.
   ///   - right: the same for the right eye.
   ///   - frameDuration: nil if unknown.
-  fileprivate mutating func decide(
+  package mutating func decide(
     left: RunningTime?, right: RunningTime?, frameDuration: ClockTime?, _ settings: PairingSettings
   ) -> Decision {
     guard let left, let right else { return .pair }

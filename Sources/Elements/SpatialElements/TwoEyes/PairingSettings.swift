@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import GStreamer
-import StereoVideo
+package import GStreamer
+package import StereoVideo
 
 /// Properties for waiting and pairing, common to all elements with two eyes.
-struct PairingSettings {
+package struct PairingSettings {
   /// 0 means three quarters of a frame.
-  var tolerance: ClockTime = 0
-  var rightEyeOffset: RunningTime = 0
+  package var tolerance: ClockTime = 0
+  package var rightEyeOffset: RunningTime = 0
   /// 0 means to wait without limit.
   var padTimeout: ClockTime = 2 * .second
+
+  package init() {}
 
   /// Returns the properties of an element that stores these settings at `path`, and of its counts.
   static func properties<Owner: EyePairing>(
