@@ -6,7 +6,7 @@ import GStreamer
 import GStreamerCheck
 import Testing
 
-/// `sphericalview` under fingers.
+/// `sphericalview` under fingers. `ViewNavigationTests` has what they do, without an element.
 extension SphericalViewTests {
   @Test("the point under one finger stays there; two fingers pinch the field of view")
   func touching() throws {
@@ -25,40 +25,24 @@ extension SphericalViewTests {
         Event(adopting: gst_navigation_event_new_touch_up(finger, 0, 0, none)))
     }
     func field() -> Double { number("field-of-view") ?? 0 }
-    func view() -> [Double?] { ["yaw", "pitch", "roll", "field-of-view"].map(number) }
     let before = try show(ramp())
     #expect(down(7, 40.5, 18.5) && move(7, 10.5, 18.5))
     let after = try show(ramp())
     #expect(abs(Int(before[18 * 64 + 40]) - Int(after[18 * 64 + 10])) <= 1)
     #expect(field() == 60)
-    // A second finger changes nothing until it moves; twice as far apart, things are twice as
-    // large.
-    let dragging = view()
-    #expect(down(9, 30.5, 18.5))
-    #expect(view() == dragging)
-    #expect(move(9, 50.5, 18.5))
+    // Twice as far apart, things are twice as large.
+    #expect(down(9, 30.5, 18.5) && move(9, 50.5, 18.5))
     let expected: Double = 2 * atan(tan(30 * Double.pi / 180) / 2) * 180 / Double.pi
     #expect(abs(field() - expected) < 1e-9)
     // What was in the middle of the two, at 20, is in the middle still, at 30.
     let pinched = try show(ramp())
     #expect(abs(Int(after[18 * 64 + 20]) - Int(pinched[18 * 64 + 30])) <= 1)
-    // A third has no effect, nor has a finger that is not there.
-    let pinching = view()
-    #expect(down(11, 1, 1) && move(11, 60, 30) && up(11) && move(33, 2, 2))
-    #expect(view() == pinching)
-    // Without the first, the other one holds the picture where it is.
     #expect(up(7))
-    #expect(view() == pinching)
-    #expect(move(9, 40.5, 18.5))
-    #expect(abs(field() - expected) < 1e-9)
-    let dragged = try show(ramp())
-    #expect(abs(Int(pinched[18 * 64 + 50]) - Int(dragged[18 * 64 + 40])) <= 1)
     #expect(harness.pushUpstream(Event(adopting: gst_navigation_event_new_touch_cancel(none))))
     while harness.tryPullUpstreamEvent() != nil {}
-    let left = view()
     _ = move(9, 1, 1)
     #expect(harness.tryPullUpstreamEvent() != nil)
-    #expect(view() == left)
+    #expect(field() == expected)
   }
 
   @Test("fingers at invalid or equal positions leave a valid view")
@@ -67,12 +51,8 @@ extension SphericalViewTests {
     let events: [UnsafeMutablePointer<GstEvent>?] = [
       gst_navigation_event_new_touch_down(1, .nan, 4, 0, GST_NAVIGATION_MODIFIER_NONE),
       gst_navigation_event_new_touch_down(1, 1e300, -1e300, 0, GST_NAVIGATION_MODIFIER_NONE),
-      gst_navigation_event_new_touch_down(2, 1e300, -1e300, 0, GST_NAVIGATION_MODIFIER_NONE),
-      gst_navigation_event_new_touch_motion(1, -1e300, .infinity, 0, GST_NAVIGATION_MODIFIER_NONE),
-      gst_navigation_event_new_touch_motion(1, -1e300, 1e300, 0, GST_NAVIGATION_MODIFIER_NONE),
-      gst_navigation_event_new_touch_motion(1, 5, 5, 0, GST_NAVIGATION_MODIFIER_NONE),
-      gst_navigation_event_new_touch_motion(2, 5, 5, 0, GST_NAVIGATION_MODIFIER_NONE),
       gst_navigation_event_new_touch_down(2, 5, 5, 0, GST_NAVIGATION_MODIFIER_NONE),
+      gst_navigation_event_new_touch_motion(2, -1e300, .infinity, 0, GST_NAVIGATION_MODIFIER_NONE),
       gst_navigation_event_new_touch_up(2, .nan, 5, GST_NAVIGATION_MODIFIER_NONE),
       gst_navigation_event_new_touch_up(UInt32.max, 5, 5, GST_NAVIGATION_MODIFIER_NONE),
       gst_navigation_event_new_touch_frame(GST_NAVIGATION_MODIFIER_NONE),

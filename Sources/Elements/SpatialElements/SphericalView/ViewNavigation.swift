@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Reprojection
+package import Reprojection
 import StereoVideo
 
 #if canImport(Glibc)
@@ -8,7 +8,7 @@ import StereoVideo
 #endif
 
 /// User input in the window, in pixels of the frame shown there.
-enum NavigationInput {
+package enum NavigationInput {
   case grab(x: Double, y: Double)
   case move(x: Double, y: Double)
   case release
@@ -26,15 +26,17 @@ enum NavigationInput {
 
 /// Rotates the view so that the point grabbed stays under the pointer, under one finger, or between
 /// two fingers, which also change the field of view by pinching.
-struct ViewNavigation {
+package struct ViewNavigation {
   /// Size of one eye's view, in pixels.
-  var size = (width: 0, height: 0)
+  package var size = (width: 0, height: 0)
   /// Direction grabbed by the pointer.
   private var grabbed: Direction?
   private var fingers = TouchTracker()
 
+  package init() {}
+
   /// Returns the view after the input; nil for input that does not concern the view.
-  mutating func take(_ input: NavigationInput?, _ view: CameraView) -> CameraView? {
+  package mutating func take(_ input: NavigationInput?, _ view: CameraView) -> CameraView? {
     guard let input, size.width > 0, size.height > 0 else { return nil }
     var next = view
     switch input {
