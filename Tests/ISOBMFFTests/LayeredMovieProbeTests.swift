@@ -35,6 +35,15 @@ struct LayeredMovieProbeTests {
     #expect(!isLayered(try movie(nil)))
   }
 
+  @Test(
+    "movies of other makers are found to have two layers",
+    .enabled(if: Media.isPresent, "the folder ../shared/media is absent"), arguments: Media.all)
+  func foreign(name: String) throws {
+    let file = try Media.bytes(name)
+    #expect(isLayered(file))
+    #expect(isLayered(file, knowsSize: false))
+  }
+
   @Test("truncated files are not layered, and do no harm")
   func cut() throws {
     let file = try movie([1])

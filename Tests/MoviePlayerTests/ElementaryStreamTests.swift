@@ -16,10 +16,17 @@ struct ElementaryStreamTests {
   func frameRate(rate: (Int, Int, duration: Nanoseconds), delivery: Delivery) throws {
     var options = PlayerOptions()
     options.frameRate = Ratio(rate.0, rate.1)
-    let bytes = try WovenStream().units.flatMap(\.byteStream)
+    let units = try WovenStream().units
+    let bytes = units.flatMap(\.byteStream)
     var session = Session(bytes, delivery, options: options)
     let recording = try session.playToEnd()
     #expect(recording.names == ["left", "right", "video_0"])
+    let shown = recording["video_0"].samples.sorted {
+      $0.presentationTime ?? 0 < $1.presentationTime ?? 0
+    }
+    #expect(
+      shown.map(\.data.bytes)
+        == units.sorted { $0.displayOrder < $1.displayOrder }.map(\.byteStream))
     for stream in recording.streams {
       let start = try #require(stream.segments.first?.start)
       let times = stream.shown.compactMap(\.presentationTime).sorted()
