@@ -143,6 +143,8 @@ enum DemuxRun {
       while offset < bytes.count {
         let end = min(bytes.count, offset + max(1, size()))
         if (offset..<end).contains(flush) {
+          // A sink that is flushed on its way to PLAYING may stay in PAUSED.
+          _ = pipeline.waitForState()
           source.push(.flushStart)
           source.push(.flushStop())
           source.push(.segment(Segment(startInBytes: UInt64(offset))))
