@@ -51,7 +51,7 @@ struct EditTests {
 
   /// The frames that are shown inside their segments, and when, in frames or parts of them.
   private func shown(
-    _ stream: Recording.Played, media: [[UInt8]: Int], parts: Nanoseconds = 1
+    _ stream: Recording.Played, media: [[UInt8]: Int], parts: Int = 1
   ) -> [[Int]] {
     var segments = stream.segments[...]
     var segment = PlaybackSegment()
@@ -221,9 +221,9 @@ struct EditTests {
       }
       var session = Session(bytes, .read)
       let whole = try session.playToEnd()
-      #expect(session.player.duration == 26 * 1_000_000_000 / 30)
+      #expect(session.player.duration == ClockTime(26, perSecond: 30))
       for place in expected {
-        let time = Nanoseconds(place[1]) * 1_000_000_000 / 60 + 2
+        let time = ClockTime(place[1], perSecond: 60) + 2
         guard session.seek(SeekRequest(to: time)) else { throw Failure("the seek is refused") }
         #expect(session.player.position == time)
         var rest = Recording(after: whole)

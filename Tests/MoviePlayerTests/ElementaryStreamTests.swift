@@ -11,9 +11,9 @@ import Testing
 struct ElementaryStreamTests {
   @Test(
     "a stream without timestamps gets those of the requested framerate",
-    arguments: [(25, 2, 80_000_000), (50, 1, 20_000_000)] as [(Int, Int, Nanoseconds)],
+    arguments: [(25, 2, 80_000_000), (50, 1, 20_000_000)] as [(Int, Int, ClockTime)],
     [Delivery.read, .pushed(upTo: 1), .pushed(upTo: 1000)])
-  func frameRate(rate: (Int, Int, duration: Nanoseconds), delivery: Delivery) throws {
+  func frameRate(rate: (Int, Int, duration: ClockTime), delivery: Delivery) throws {
     var options = PlayerOptions()
     options.frameRate = Ratio(rate.0, rate.1)
     let units = try WovenStream().units
@@ -30,7 +30,7 @@ struct ElementaryStreamTests {
     for stream in recording.streams {
       let start = try #require(stream.segments.first?.start)
       let times = stream.shown.compactMap(\.presentationTime).sorted()
-      #expect(times == (0..<12).map { start + Nanoseconds($0) * rate.duration }, "\(stream.name)")
+      #expect(times == (0..<12).map { start + rate.duration * $0 }, "\(stream.name)")
       let found: Ratio? =
         switch stream.format {
         case .eye(let format): format.description.frameRate
@@ -52,7 +52,7 @@ struct ElementaryStreamTests {
     for (number, start) in starts.enumerated() {
       var segment = PlaybackSegment()
       segment.rate = start.rate
-      segment.start = 5_000_000_000 + Nanoseconds(start.frame) * 40_000_000
+      segment.start = 5_000_000_000 + ClockTime(nanoseconds: start.frame) * 40_000_000
       segment.time = segment.start - 5_000_000_000
       if number > 0 { player.flush() }
       player.continueSource(in: segment)
@@ -60,8 +60,8 @@ struct ElementaryStreamTests {
       for (place, unit) in stream.units.enumerated().dropFirst(start.frame) {
         var times = ChunkTimes()
         let shown = place - place % 6 + unit.displayOrder % 6
-        times.presentationTime = 5_000_000_000 + Nanoseconds(shown) * 40_000_000
-        times.decodeTime = 4_900_000_000 + Nanoseconds(place) * 40_000_000
+        times.presentationTime = 5_000_000_000 + ClockTime(nanoseconds: shown) * 40_000_000
+        times.decodeTime = 4_900_000_000 + ClockTime(nanoseconds: place) * 40_000_000
         times.duration = 40_000_000
         times.flags = unit.isSync ? [] : .delta
         try player.append(ByteSlice(unit.bytes), times)
@@ -77,7 +77,8 @@ struct ElementaryStreamTests {
         #expect(stream.segments == [segment], "\(stream.name)")
         #expect(stream.samples.count == 12 - start.frame, "\(stream.name)")
         let times = stream.streamTimes.map { $0 / 40_000_000 }
-        #expect(times.sorted() == (start.frame..<12).map { Nanoseconds($0) }, "\(stream.name)")
+        #expect(
+          times.sorted() == (start.frame..<12).map { ClockTime(nanoseconds: $0) }, "\(stream.name)")
         #expect(stream.samples.first?.flags.contains(.delta) == false)
         #expect(stream.samples.allSatisfy { $0.duration == 40_000_000 })
         if number > 0 {

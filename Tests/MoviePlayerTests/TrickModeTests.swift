@@ -93,7 +93,9 @@ struct TrickModeTests {
     let fast = try play(&session, test, from: 14 * SeekTests.frame, after: whole)
     let keys = [12, 18, 24, 30, 36, 42]
     for stream in fast.streams {
-      let frames = stream.streamTimes.map { Int(($0 + 1_000_000) / SeekTests.frame) }
+      let frames = stream.streamTimes.map {
+        Int(($0 + 1_000_000).nanoseconds / SeekTests.frame.nanoseconds)
+      }
       // What begins before the segment counts as its start.
       let expected = [14] + keys.dropFirst()
       #expect(frames == (rate > 0 ? expected : expected.reversed()), "\(stream.name)")
@@ -106,7 +108,7 @@ struct TrickModeTests {
   }
 
   private func play(
-    _ session: inout Session, _ test: Case, from start: Nanoseconds = 0, after whole: Recording
+    _ session: inout Session, _ test: Case, from start: ClockTime = 0, after whole: Recording
   ) throws -> Recording {
     var seek = SeekRequest(to: start)
     seek.rate = test.rate

@@ -81,7 +81,7 @@ struct MVHEVCDemuxSeekTests {
     for (flags, frame) in [
       ([GST_SEEK_FLAG_KEY_UNIT], 10), ([GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_AFTER], 20),
       ([GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_NEAREST], 20),
-    ] as [([GstSeekFlags], ClockTime)] {
+    ] as [([GstSeekFlags], Int)] {
       let count = tap.buffers.count
       try #require(seek(pipeline, flags, from: 18 * .second / 30))
       try #require(pipeline.waitForState())

@@ -179,7 +179,7 @@ struct MovieRemuxTests {
     #expect(one.hvcC == two.hvcC && one.lhvC == two.lhvC)
     #expect(one.extendedUsage?.payload == two.extendedUsage?.payload)
     let times = (
-      try old.video().presentationNanoseconds, try new.video().presentationNanoseconds
+      try old.video().presentationTimes, try new.video().presentationTimes
     )
     #expect(times.0.count == times.1.count)
     guard case .foreign = source else {

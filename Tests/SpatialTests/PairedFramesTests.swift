@@ -18,12 +18,12 @@ struct PairedFramesTests {
     var left: ArraySlice<Int>
     var right: ArraySlice<Int>
     /// Frames in a second; nil if unknown.
-    var rate: ClockTime?
+    var rate: Int?
     var settings = PairingSettings()
     private var pairing = PairedFrames()
     private(set) var counts = Counts(pairs: 0)
 
-    init(left: [Int], right: [Int], rate: ClockTime?) {
+    init(left: [Int], right: [Int], rate: Int?) {
       (self.left, self.right, self.rate) = (left[...], right[...], rate)
     }
 
@@ -33,8 +33,9 @@ struct PairedFramesTests {
       while let one = left.first, let other = right.first, steps < stepCount {
         steps += 1
         let decision = pairing.decide(
-          left: Int64(one) * 1_000_000, right: Int64(other) * 1_000_000,
-          frameDuration: rate.map { 1_000_000_000 / $0 }, settings)
+          left: RunningTime(nanoseconds: one * 1_000_000),
+          right: RunningTime(nanoseconds: other * 1_000_000),
+          frameDuration: rate.map { ClockTime.second / $0 }, settings)
         if decision != .drop(.right) { left.removeFirst() }
         if decision != .drop(.left) { right.removeFirst() }
         switch decision {
@@ -54,7 +55,7 @@ struct PairedFramesTests {
   }
 
   private func counts(
-    left: [Int], right: [Int], rate: ClockTime? = 25, tolerance: ClockTime = 0, offset: Int64 = 0
+    left: [Int], right: [Int], rate: Int? = 25, tolerance: ClockTime = 0, offset: RunningTime = 0
   ) -> Counts {
     var frames = Frames(left: left, right: right, rate: rate)
     frames.settings.tolerance = tolerance
@@ -140,7 +141,7 @@ struct PairedFramesTests {
     #expect(
       counts(left: left, right: right, offset: 113_000_000)
         == Counts(pairs: 47, left: 3, right: 3))
-    for offset in [Int64.min, .max] {
+    for offset in [RunningTime.min, .max] {
       #expect(
         counts(left: left, right: right, offset: offset) == Counts(pairs: 0, left: 50, right: 50))
     }
@@ -159,7 +160,7 @@ struct PairedFramesTests {
   @Test("a frame without a time is paired with any")
   func withoutTime() {
     var pairing = PairedFrames()
-    for (left, right) in [(nil, 5), (5, nil), (nil, nil)] as [(Int64?, Int64?)] {
+    for (left, right) in [(nil, 5), (5, nil), (nil, nil)] as [(RunningTime?, RunningTime?)] {
       let decision = pairing.decide(
         left: left, right: right, frameDuration: 40_000_000, PairingSettings())
       #expect(decision == .pair)

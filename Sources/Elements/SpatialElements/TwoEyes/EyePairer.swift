@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-package import GStreamer
+import GStreamer
 package import StereoVideo
 
 /// Takes the frames waiting on the pads of two eyes in pairs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-package import GStreamer
+import GStreamer
 package import StereoVideo
 
 /// Properties for waiting and pairing, common to all elements with two eyes.
