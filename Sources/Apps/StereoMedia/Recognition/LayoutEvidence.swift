@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
+package import ISOBMFF
 package import StereoVideo
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 
 /// All that is known about the layout of a movie's pictures, from the strongest evidence to the
 /// weakest. ``RecognizedLayout`` decides from it.
@@ -79,5 +87,136 @@ package struct LayoutEvidence: Sendable {
   /// Creates evidence that consists of a file's name.
   package init(path: String) {
     name = FileNameLayout(path: path)
+  }
+}
+
+extension RecognizedLayout {
+  /// Recognizes the layout of a movie in any container.
+  ///
+  /// - Parameter complete: adds to the evidence what the user specifies.
+  /// - Throws: a ``Refusal``.
+  package static func recognize(
+    _ path: String, _ complete: (inout LayoutEvidence) -> Void = { _ in }
+  ) async throws(Refusal) -> RecognizedLayout {
+    var evidence = LayoutEvidence(path: path)
+    if let facts = (try? MovieReader(path: path)).map(MovieFacts.init) {
+      evidence.declare(facts)
+    } else if let video = MatroskaVideo(path: path) {
+      evidence.declare(video)
+    }
+    complete(&evidence)
+    // Other containers, and what streams declare themselves, are left to GStreamer.
+    let probe = try? await PictureProbe(path: path)
+    if let video = probe?.video {
+      evidence.frame = video.frame ?? evidence.frame
+      evidence.declaredEyes = evidence.declaredEyes ?? video.declaredEyes
+    }
+    while true {
+      switch recognize(evidence) {
+      case .recognized(let layout): return layout
+      case .refused(let refusal): throw refusal
+      case .needsPictures: evidence.pictures = (try? await probe?.finding()) ?? .unclear
+      }
+    }
+  }
+}
+
+extension LayoutEvidence {
+  /// Adds what a QuickTime or MP4 movie declares.
+  fileprivate mutating func declare(_ facts: MovieFacts) {
+    let tracks = facts.reader.movie.tracks.filter(\.isPossibleEye)
+    if let packing = facts.entry?.packing {
+      declaredEyes = .packed(packing.arrangement, rightViewFirst: packing.rightViewFirst)
+    } else if facts.entry?.stereoscopicMode == .monoscopic {
+      declaredEyes = .one
+    } else if tracks.count > 1, Set(tracks.map(\.frameSize)).count == 1 {
+      declaredEyes = .severalTracks(tracks.count)
+    }
+    let immersive = facts.video?.immersiveMetadata
+    if let kind = facts.metadata.projection {
+      declaredProjection = .kind(kind)
+    } else if let immersive {
+      declaredProjection = .unsupported(immersive.projection.words)
+    } else if facts.entry?.sphericalVideo != nil {
+      declaredProjection = .unsupported("a projection that is not known")
+    }
+    guard let entry = facts.entry, let video = facts.video else { return }
+    let pixels = entry.pixelAspectRatio
+    let shape =
+      pixels.map { Double($0.horizontalSpacing) / Double(max($0.verticalSpacing, 1)) } ?? 1
+    let isOnItsSide = [90, 270].contains(video.description.orientation.clockwiseRotation)
+    let (width, height) = (Int(entry.width), Int(entry.height))
+    frame =
+      isOnItsSide
+      ? Frame(height, width, pixelShape: 1 / shape) : Frame(width, height, pixelShape: shape)
+  }
+
+  /// Adds what a Matroska or WebM file declares.
+  fileprivate mutating func declare(_ video: MatroskaVideo) {
+    if let packing = video.packing {
+      declaredEyes = .packed(packing.arrangement, rightViewFirst: packing.rightViewFirst)
+    } else if let words = video.otherPacking {
+      declaredEyes = .inseparable(words)
+    } else if video.trackCount > 1 {
+      declaredEyes = .severalTracks(video.trackCount)
+    }
+    guard video.projection != nil else { return }
+    if let kind = video.immersive?.projection.kind {
+      declaredProjection = .kind(kind)
+    } else {
+      declaredProjection = .unsupported(
+        video.immersive?.projection.words ?? "a projection that is not known")
+    }
+  }
+}
+
+extension ISOBMFF.Track {
+  /// Whether the track may hold the pictures of an eye, rather than a poster.
+  fileprivate var isPossibleEye: Bool { handlerType == "vide" && samples.count > 1 }
+
+  fileprivate var frameSize: [UInt16] {
+    for case .video(let entry) in sampleEntries { return [entry.width, entry.height] }
+    return []
+  }
+}
+
+extension ImmersiveProjection {
+  /// A description of a projection without a kind, for the user.
+  fileprivate var words: String {
+    switch self {
+    case .known(.equirectangular(let bounds)):
+      "an equirectangular picture of \(bounds.words)"
+    case .known(.cubemap): "a cubemap"
+    case .known(let projection): "\(projection)"
+    case .mesh: "a mesh, as VR180 cameras of Google's format store it"
+    case .parametric: "lens parameters that cannot be read"
+    case .appleImmersiveVideo: "Apple Immersive Video"
+    }
+  }
+}
+
+extension SphereBounds {
+  fileprivate var words: String {
+    func degrees(_ part: Double, of whole: Double) -> Int { Int((part * whole).rounded()) }
+    let width = degrees(1 - leftPart - rightPart, of: 360)
+    let height = degrees(1 - topPart - bottomPart, of: 180)
+    return "\(width) by \(height) degrees"
+  }
+}
+
+extension MatroskaVideo {
+  /// Reads a file; nil if it cannot be read or is not a Matroska or WebM file with video.
+  package init?(path: String) {
+    // Opening a FIFO that has no writer would block.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    self.init(fileSize: UInt64(clamping: status.st_size)) { range in
+      var bytes = [UInt8](repeating: 0, count: Int(clamping: range.count))
+      let count = pread(file, &bytes, bytes.count, off_t(clamping: range.lowerBound))
+      return Array(bytes.prefix(max(0, count)))
+    }
   }
 }

@@ -20,6 +20,28 @@ extension MVHEVCDemux {
     return options
   }
 
+  fileprivate var source: MoviePlayer.Source {
+    get throws {
+      if let caps = sink.currentCaps, caps.mediaType == "video/x-h265" {
+        return .elementaryStream(try ElementaryStreamSource(caps))
+      }
+      return .stream(
+        StreamSource(
+          isMovable: sink.canSeekPeer, size: sink.peerSizeInBytes,
+          isSlow: sink.peerIsBandwidthLimited))
+    }
+  }
+
+  fileprivate var isInTime: Bool { sink.currentSegment?.isInTime ?? true }
+
+  fileprivate func warnOfLateIndex() {
+    postWarning(
+      ElementError(
+        .demux,
+        "The movie's index comes after its media data, and the input is not seekable: playback "
+          + "starts when everything has arrived, which is kept in a temporary file until then."))
+  }
+
   func finish(_ flow: FlowReturn, _ streaming: inout Streaming) { streaming.finish(flow) }
 
   func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
@@ -54,7 +76,7 @@ extension MVHEVCDemux.Streaming {
   fileprivate mutating func receive(_ buffer: Buffer) throws {
     try beginIfNew()
     // Sources without timestamps put time 0 on the first bytes of a file.
-    let times = isInTime ? ChunkTimes(buffer) : ChunkTimes()
+    let times = element.isInTime ? ChunkTimes(buffer) : ChunkTimes()
     let slice = try kept(ByteSlice(try MappedBuffer(buffer)))
     try player?.append(slice, times)
     while try step() {}
@@ -68,35 +90,16 @@ extension MVHEVCDemux.Streaming {
     }
     if spool == nil {
       spool = try ByteSpool()
-      element.postWarning(
-        ElementError(
-          .demux,
-          "The movie's index comes after its media data, and the input is not seekable: playback "
-            + "starts when everything has arrived, which is kept in a temporary file until then."))
+      element.warnOfLateIndex()
     }
     return try spool?.append(slice) ?? slice
   }
 
-  private var isInTime: Bool { element.sink.currentSegment?.isInTime ?? true }
-
   private mutating func beginIfNew() throws {
     guard !hasPlayer else { return }
     let segment = element.sink.currentSegment
-    player = MoviePlayer(try source, options: element.options)
+    player = MoviePlayer(try element.source, options: element.options)
     if let segment { follow(segment) }
-  }
-
-  private var source: MoviePlayer.Source {
-    get throws {
-      let sink = element.sink
-      if let caps = sink.currentCaps, caps.mediaType == "video/x-h265" {
-        return .elementaryStream(try ElementaryStreamSource(caps))
-      }
-      return .stream(
-        StreamSource(
-          isMovable: sink.canSeekPeer, size: sink.peerSizeInBytes,
-          isSlow: sink.peerIsBandwidthLimited))
-    }
   }
 
   /// Continues at the position that an upstream segment gives.

@@ -34,9 +34,12 @@ extension MVHEVCMux.Streaming {
       if let track = muxInput(pad).track { try movie.end(track) }
     }
     try pass(pads, in: movie)
-    if pads.eyesAreAtEnd { try endEyes(of: movie) }
+    if pads.eyesAreAtEnd {
+      let place = eyesPlace(in: movie)
+      try eyes?.end(in: place, &progress)
+    }
     try output.flush()
-    postProgress(of: movie)
+    progress.post(from: element, of: movie)
   }
 
   /// Takes the earliest buffer, or writes the end of the file if all streams have ended.
@@ -52,11 +55,10 @@ extension MVHEVCMux.Streaming {
     }
     switch source {
     case .eyes(let left, let right):
-      let stereo = try nextEyesInput(in: movie)
-      element.followSettings(stereo)
       if let time = pads.eyesTime { requestKeyframes(at: time) }
-      try write(try stereo.take(left: left, right: right), to: movie)
-      if let warning = stereo.pairs.warning() { element.postWarning(warning) }
+      guard eyes != nil else { throw FlowReturn.error }
+      let place = eyesPlace(in: movie)
+      try eyes?.take(left: left, right: right, to: place, &progress)
     case .stream(let pad): try copy(pad, to: movie)
     }
   }
@@ -64,11 +66,11 @@ extension MVHEVCMux.Streaming {
   /// Lets the file continue without waiting for silent pads.
   private mutating func pass(_ pads: MuxPads, in movie: MovieFileWriter) throws {
     for pad in pads.streams where element.pairing.silentPads.contains(pad) {
-      if let track = muxInput(pad).track { try movie.pass(lastTime, of: track) }
+      if let track = muxInput(pad).track { try movie.pass(progress.lastTime, of: track) }
     }
     let eyes = [pads.left, pads.right].compactMap { $0 }
     if eyes.contains(where: element.pairing.silentPads.contains) {
-      try movie.pass(lastTime, of: MuxPads.eyesTrack)
+      try movie.pass(progress.lastTime, of: MuxPads.eyesTrack)
     }
   }
 
@@ -81,40 +83,8 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  private mutating func postProgress(of movie: MovieFileWriter, isFinal: Bool = false) {
-    progress.post(
-      from: element, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount,
-      isFinal: isFinal)
-  }
-
-  /// Writes layered access units to the track of the eyes.
-  private mutating func write(_ frames: [LayeredFrame], to movie: MovieFileWriter) throws {
-    // In a fragmented file, the sample entry comes before the first sample.
-    if !frames.isEmpty, let stereo, describedEyes !== stereo {
-      describedEyes = stereo
-      try describeEyes(stereo, of: movie)
-    }
-    for frame in frames {
-      let dependency: SampleDependency =
-        frame.isSync ? .independent : frame.isReference ? .dependent : .disposable
-      try movie.append(
-        frame.buffer,
-        MovieFileWriter.Timing(
-          presentationTime: frame.presentationTime, decodeTime: frame.decodeTime,
-          // The duration matters only for the movie's last picture.
-          duration: frame.duration ?? (framesWritten > 0 ? 0 : LayeredFrame.stillDuration),
-          isSync: frame.isSync,
-          dependency: dependency),
-        to: MuxPads.eyesTrack)
-      lastRunningTime = frame.presentationTime
-      lastTime = max(lastTime, frame.decodeTime)
-      note(end: frame.presentationTime, duration: frame.duration ?? 0)
-      framesWritten += 1
-    }
-  }
-
-  private mutating func note(end time: RunningTime, duration: ClockTime) {
-    endTime = max(endTime, time + duration)
+  private func eyesPlace(in movie: MovieFileWriter) -> EyesTrack.Place {
+    EyesTrack.Place(movie: movie, description: description)
   }
 
   /// Writes the next buffer of a stream that is not encoded here.
@@ -142,56 +112,19 @@ extension MVHEVCMux.Streaming {
       return
     }
     guard buffer.size > 0, !input.isHeader(buffer) else { return }
-    guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
-      throw ElementError(.failedStream, "A buffer on \(pad.name) has no timestamp.")
-    }
-    var timing = MovieFileWriter.Timing(
-      presentationTime: time,
-      decodeTime: buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time,
-      duration: buffer.duration ?? 0)
+    let timing = try input.timing(of: buffer, in: segment)
+    let time = timing.presentationTime
     switch input.kind {
     case .eye: return
-    case .audio:
-      // Audio is decoded in presentation order.
-      let (count, duration) = try input.packets(in: buffer) ?? (1, buffer.duration ?? 0)
-      timing = MovieFileWriter.Timing(
-        presentationTime: time, decodeTime: time, duration: duration, count: count)
-    case .subtitle:
-      try copySubtitle(buffer, of: input, at: time, to: movie, track)
-      return
-    case .meta:
-      timing.isSync = !buffer.flags.contains(.deltaUnit)
+    case .subtitle: return try input.writeText(buffer, at: time, to: movie, track)
     case .video:
-      timing.isSync = !buffer.flags.contains(.deltaUnit)
-      timing.dependency = MuxInput.dependency(of: buffer)
-      lastRunningTime = time
-      framesWritten += 1
+      progress.addPicture(at: time, decodedAt: timing.decodeTime, duration: timing.duration)
       requestKeyframes(at: time)
+    case .audio, .meta:
+      progress.addSample(at: time, decodedAt: timing.decodeTime, duration: timing.duration)
     }
-    note(end: time, duration: timing.duration)
-    lastTime = max(lastTime, timing.decodeTime)
     let sample = try input.sample(buffer)
     if sample.size > 0 { try movie.append(sample, timing, to: track) }
-  }
-
-  /// Writes a text, after an empty sample for the time since the previous text.
-  private func copySubtitle(
-    _ buffer: Buffer, of input: MuxInput, at time: RunningTime, to movie: MovieFileWriter,
-    _ track: Int
-  ) throws {
-    if let end = input.subtitleEnd, end < time {
-      try movie.append(
-        MuxSubtitles.silence,
-        MovieFileWriter.Timing(
-          presentationTime: end, decodeTime: end, duration: ClockTime(clamping: time - end)),
-        to: track)
-    }
-    let duration = buffer.duration ?? MuxSubtitles.usualDuration
-    try movie.append(
-      MuxSubtitles.sample(buffer),
-      MovieFileWriter.Timing(presentationTime: time, decodeTime: time, duration: duration),
-      to: track)
-    input.subtitleEnd = time + duration
   }
 
   /// Drops buffers that the movie does not need from all pads: gaps between the eyes' frames, gaps
@@ -219,48 +152,16 @@ extension MVHEVCMux.Streaming {
 
   // MARK: The end
 
-  /// Returns the input for the next pair of frames. If their size or format has changed, drains the
-  /// previous input into the movie and makes a new one.
-  private mutating func nextEyesInput(in movie: MovieFileWriter) throws -> StereoInput {
-    guard let stereo else { throw FlowReturn.error }
-    guard stereo.isOver else { return stereo }
-    try drain(stereo, to: movie)
-    let next = try makeStereo(baseEye: stereo.baseEye, following: stereo)
-    self.stereo = next
-    return next
-  }
-
-  /// Writes the frames that are still in the encoders.
-  private mutating func drain(_ stereo: StereoInput, to movie: MovieFileWriter) throws {
-    while let frames = try stereo.drain() {
-      try write(frames, to: movie)
-      postProgress(of: movie)
-    }
-  }
-
-  /// Ends the track of the eyes, after the frames that are still in the encoders. Later calls do
-  /// nothing.
-  private mutating func endEyes(of movie: MovieFileWriter) throws {
-    guard let stereo, !eyesHaveEnded else { return }
-    eyesHaveEnded = true
-    try drain(stereo, to: movie)
-    try movie.end(MuxPads.eyesTrack)
-    guard describedEyes != nil else {
-      throw ElementError(
-        .mux, "The streams ended before the first pair of frames, so there is no picture to write.")
-    }
-    if let warning = stereo.pairs.warning(isFinal: true) { element.postWarning(warning) }
-  }
-
   private mutating func finish() throws {
     guard let movie else { return }
-    try endEyes(of: movie)
-    if let stereo { try describeEyes(stereo, of: movie) }
-    try writeSideTracks(to: movie)
-    movie.setMetadata(movieMetadata)
+    let place = eyesPlace(in: movie)
+    try eyes?.end(in: place, &progress)
+    try eyes?.describe(in: place)
+    try sideTracks.write(to: movie, until: progress.endTime)
+    movie.setMetadata(description.movieMetadata(isSpatial: isSpatial))
     try movie.finish()
-    postProgress(of: movie, isFinal: true)
-    if let stereo { element.postStatistics(stereo, log: MVHEVCMux.log) }
+    progress.post(from: element, of: movie, isFinal: true)
+    if let eyes { element.postStatistics(eyes.input, log: MVHEVCMux.log) }
     self.movie = nil
   }
 
@@ -273,11 +174,12 @@ extension MVHEVCMux.Streaming {
       throw flow
     } catch {
       if let movie {
-        attempt { try $0.endEyes(of: movie) }
-        attempt { if let stereo = $0.stereo { try $0.describeEyes(stereo, of: movie) } }
-        attempt { try $0.writeSideTracks(to: movie) }
+        let place = eyesPlace(in: movie)
+        attempt { try $0.eyes?.end(in: place, &$0.progress) }
+        attempt { try $0.eyes?.describe(in: place) }
+        attempt { try $0.sideTracks.write(to: movie, until: $0.progress.endTime) }
         attempt {
-          movie.setMetadata($0.movieMetadata)
+          movie.setMetadata($0.description.movieMetadata(isSpatial: $0.isSpatial))
           try movie.finish(isUrgent: true)
         }
         self.movie = nil

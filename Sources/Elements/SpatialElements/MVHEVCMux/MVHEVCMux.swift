@@ -59,25 +59,14 @@ final class MVHEVCMux: EyePairing {
     var movie: MovieFileWriter?
     /// Whether a track of the movie has stereo views.
     var isSpatial = false
-    /// Chapters from a stream, used unless the application has set some.
-    var chapters: [Chapter] = []
-    var sideTracks: [SideTrack] = []
-    /// Latest decode time of the samples so far, as running time.
-    var lastTime = RunningTime.min
-    /// End of the last sample so far, as running time.
-    var endTime: RunningTime = 0
-    var stereo: StereoInput?
+    /// Nil if there are no eyes to encode or weave.
+    var eyes: EyesTrack?
+    var sideTracks = SideTracks()
+    var progress = MuxProgress()
     var unlinkedPads = UnlinkedPads()
     /// Running time of the next keyframe to request, for the start of a fragment; nil before the
     /// first.
     var nextKeyframe: RunningTime?
-    /// The input whose parameter sets are in the movie's sample entry.
-    var describedEyes: StereoInput?
-    /// Whether the encoders have been drained.
-    var eyesHaveEnded = false
-    var progress = ProgressReport("mvhevcmux-progress")
-    var framesWritten = 0
-    var lastRunningTime: RunningTime = 0
 
     init(_ element: MVHEVCMux) {
       self.element = element
@@ -91,6 +80,10 @@ final class MVHEVCMux: EyePairing {
       let input = MuxInput(name)
       inputs.append(input)
       return input
+    }
+
+    var description: MuxDescription {
+      MuxDescription(element: element, inputs: inputs, globalTags: globalTags)
     }
 
     /// Returns the stream of an eye; nil if its pad has received nothing.
@@ -167,7 +160,7 @@ final class MVHEVCMux: EyePairing {
   func sinkEvent(
     _ pad: AggregatorPad, _ event: Event, _ streaming: inout Streaming
   ) throws -> Bool {
-    if let chapters = event.chapters, !chapters.isEmpty { streaming.chapters = chapters }
+    if let chapters = event.chapters, !chapters.isEmpty { streaming.sideTracks.chapters = chapters }
     switch event.kind {
     case .caps(let caps):
       if let eye = Eye(rawValue: pad.name) { warnIfOther(caps, than: eye) }
@@ -188,7 +181,7 @@ extension MVHEVCMux.Streaming {
     input.caps = caps
     if let eye = Eye(rawValue: input.name) {
       let mayEnd = element.settings.current.fragments.followsFormats
-      try stereo?.setCaps(caps, of: eye, mayEnd: mayEnd)
+      try eyes?.input.setCaps(caps, of: eye, mayEnd: mayEnd)
     } else if let movie, let old, !caps.continues(old) {
       guard element.settings.current.fragments.followsFormats, let track = input.track,
         !input.needsData
@@ -200,7 +193,8 @@ extension MVHEVCMux.Streaming {
             + "caps describe the format completely.",
           debug: "\(old) became \(caps)")
       }
-      try movie.setSampleEntry(try describe(pad).sampleEntry, of: track)
+      try movie.setSampleEntry(
+        try description.describe(input, first: pad.firstData).sampleEntry, of: track)
     }
   }
 

@@ -2,6 +2,7 @@
 
 import GStreamer
 import ISOBMFF
+import StereoVideo
 
 /// The stream of one sink pad of `mvhevcmux` or `mvhevchlssink`: its caps and tags, and the
 /// conversion of its buffers to samples.
@@ -34,7 +35,7 @@ final class MuxInput {
   /// Whether the application has been warned that this stream is not written.
   var isLeftOut = false
   /// Running time at which the last text of a subtitle stream ends.
-  var subtitleEnd: RunningTime?
+  private var subtitleEnd: RunningTime?
   /// Packet size of audio whose packets all have one size; a buffer may hold any number of them.
   private var packet: AudioSampleEntry.Packet?
   /// Set for H.265 with in-band parameter sets.
@@ -123,6 +124,53 @@ final class MuxInput {
   /// Returns a buffer as a sample of the track, without the parameter sets in its sample entry.
   func sample(_ buffer: Buffer) throws -> Buffer {
     try inBandVideo?.sample(buffer) ?? buffer
+  }
+
+  /// Returns the times and flags of a buffer's samples.
+  ///
+  /// - Throws: an ``ElementError`` if the buffer has no timestamp, or does not hold a whole number
+  ///   of packets.
+  func timing(of buffer: Buffer, in segment: Segment) throws -> MovieFileWriter.Timing {
+    guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
+      throw ElementError(.failedStream, "A buffer on \(name) has no timestamp.")
+    }
+    var timing = MovieFileWriter.Timing(
+      presentationTime: time,
+      decodeTime: buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time,
+      duration: buffer.duration ?? 0)
+    switch kind {
+    case .eye, .subtitle: break
+    case .audio:
+      // Audio is decoded in presentation order.
+      let (count, duration) = try packets(in: buffer) ?? (1, buffer.duration ?? 0)
+      timing = MovieFileWriter.Timing(
+        presentationTime: time, decodeTime: time, duration: duration, count: count)
+    case .meta:
+      timing.isSync = !buffer.flags.contains(.deltaUnit)
+    case .video:
+      timing.isSync = !buffer.flags.contains(.deltaUnit)
+      timing.dependency = Self.dependency(of: buffer)
+    }
+    return timing
+  }
+
+  /// Writes a text, after an empty sample for the time since the previous text.
+  func writeText(
+    _ buffer: Buffer, at time: RunningTime, to movie: MovieFileWriter, _ track: Int
+  ) throws {
+    if let end = subtitleEnd, end < time {
+      try movie.append(
+        MuxSubtitles.silence,
+        MovieFileWriter.Timing(
+          presentationTime: end, decodeTime: end, duration: ClockTime(clamping: time - end)),
+        to: track)
+    }
+    let duration = buffer.duration ?? MuxSubtitles.usualDuration
+    try movie.append(
+      MuxSubtitles.sample(buffer),
+      MovieFileWriter.Timing(presentationTime: time, decodeTime: time, duration: duration),
+      to: track)
+    subtitleEnd = time + duration
   }
 
   /// Returns the dependency of a coded video buffer on others, from its flags.

@@ -20,14 +20,21 @@ struct SideTrack {
   let start: RunningTime
 }
 
-extension MVHEVCMux.Streaming {
+/// The side tracks of a movie.
+struct SideTracks {
+  /// Chapters from a stream, used unless the application has set some.
+  var chapters: [Chapter] = []
+  private var all: [SideTrack] = []
+
+  /// The numbers of their tracks in the movie, counted from 0.
+  var numbers: [Int] { all.map(\.track) }
+
   /// Adds tracks for the time codes of the pictures and for chapters, if there are any and the
-  /// movie has no such tracks yet. Streamed fragments cannot have them.
-  mutating func addSideTracks(
-    to tracks: inout [TrackDescription], _ pads: MuxPads, origin: RunningTime
+  /// movie has no such tracks yet.
+  mutating func add(
+    to tracks: inout [TrackDescription], _ pads: MuxPads, origin: RunningTime,
+    chaptersOfApplication set: [Chapter]
   ) {
-    let fragments = element.settings.current.fragments
-    guard fragments.duration == 0 || fragments.isFinalised else { return }
     let main = tracks.firstIndex { $0.isVideo } ?? (tracks.isEmpty ? nil : 0)
     guard let main else { return }
     func isNew(_ type: FourCC) -> Bool { !tracks[main].references.contains { $0.type == type } }
@@ -36,7 +43,7 @@ extension MVHEVCMux.Streaming {
     ) {
       let id = TrackID(rawValue: UInt32(clamping: tracks.count + 1))
       tracks[main].references.append(TrackReference(type: type, track: id))
-      sideTracks.append(SideTrack(track: tracks.count, content: content, start: start))
+      all.append(SideTrack(track: tracks.count, content: content, start: start))
       tracks.append(track)
     }
     if isNew("tmcd"), let first = pads.firstPicture, let code = first.buffer.timeCode,
@@ -47,7 +54,6 @@ extension MVHEVCMux.Streaming {
       track.mediaHeader = TimeCodeTrack.mediaHeader
       add(track, "tmcd", .timeCode(timeCode), first.time)
     }
-    let set = element.setterChapters
     let chapters = set.isEmpty ? self.chapters : set
     if isNew("chap"), !chapters.isEmpty {
       var track = TrackDescription(.other(TimedText.chapters), timescale: 1000)
@@ -57,10 +63,12 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  /// Writes the samples of the side tracks. Called when the end of the movie is known.
-  mutating func writeSideTracks(to movie: MovieFileWriter) throws {
-    defer { sideTracks = [] }
-    for side in sideTracks {
+  /// Writes the samples.
+  ///
+  /// - Parameter endTime: the end of the movie, as running time.
+  mutating func write(to movie: MovieFileWriter, until endTime: RunningTime) throws {
+    defer { all = [] }
+    for side in all {
       switch side.content {
       case .timeCode(let code):
         try append(code.sample, from: side.start, to: endTime, of: side.track, movie)

@@ -4,7 +4,16 @@ import GStreamer
 import ISOBMFF
 import StereoVideo
 
-extension MVHEVCMux.Streaming {
+/// Describes the movie and its tracks, from the caps and tags of the streams so far and from the
+/// element's properties.
+struct MuxDescription {
+  let element: MVHEVCMux
+  let inputs: [MuxInput]
+  /// Global-scope tags.
+  let globalTags: TagList
+
+  // MARK: The movie
+
   /// How the pair was shot, from properties and tags; properties win.
   var spatialMetadata: SpatialMetadata {
     element.settings.current.spatial.metadata(after: SpatialMetadata(movieTags))
@@ -12,13 +21,15 @@ extension MVHEVCMux.Streaming {
 
   /// Returns the pair's projection onto a sphere, and the lenses; nil if no property or tag has
   /// one.
-  func immersiveMetadata() throws -> (immersive: ImmersiveMetadata, lenses: LensCollection?)? {
+  private func immersiveMetadata() throws -> (
+    immersive: ImmersiveMetadata, lenses: LensCollection?
+  )? {
     let tags = try element.settings.current.spatial.sphereTags(after: SphereTags(movieTags))
     return tags.immersiveMetadata(spatialMetadata.projection).map { ($0, tags.lenses) }
   }
 
   /// Returns how a stream was shot, from properties and its pad's tags; properties win.
-  func spatialMetadata(of input: MuxInput) -> SpatialMetadata {
+  private func spatialMetadata(of input: MuxInput) -> SpatialMetadata {
     let tags = globalTags.merging(input.tags)
     return element.settings.current.spatial.metadata(
       after: SpatialMetadata(element.mergingSetterTags(with: tags)))
@@ -26,7 +37,7 @@ extension MVHEVCMux.Streaming {
 
   /// Returns how a stream's pictures surround the viewer, from properties and its pad's tags;
   /// properties win.
-  func sphereTags(of input: MuxInput) throws -> SphereTags {
+  private func sphereTags(of input: MuxInput) throws -> SphereTags {
     let tags = globalTags.merging(input.tags)
     return try element.settings.current.spatial.sphereTags(
       after: SphereTags(element.mergingSetterTags(with: tags)))
@@ -42,8 +53,10 @@ extension MVHEVCMux.Streaming {
     return element.mergingSetterTags(with: streams.removing(others).merging(globalTags))
   }
 
-  /// The metadata of the movie as a whole.
-  var movieMetadata: MovieMetadata {
+  /// Returns the metadata of the movie as a whole.
+  ///
+  /// - Parameter isSpatial: whether a track has stereo views.
+  func movieMetadata(isSpatial: Bool) -> MovieMetadata {
     var metadata = MetadataTags.metadata(movieTags, defaultSoftware: ProjectVersion.name)
     metadata.creationTime = metadata.creationTime ?? secondsSince1970()
     if isSpatial {
@@ -53,8 +66,87 @@ extension MVHEVCMux.Streaming {
     return metadata
   }
 
+  // MARK: Tracks
+
+  /// Returns the description of a stream's track.
+  ///
+  /// - Parameter first: the first buffer; nil if there is none, or only a gap.
+  func describe(_ input: MuxInput, first: Buffer?) throws -> TrackDescription {
+    guard let caps = input.caps else {
+      throw ElementError(.mux, "The stream on \(input.name) ended before it said what it is.")
+    }
+    switch input.kind {
+    case .audio:
+      let entry = try input.audioEntry(
+        container: element.settings.current.container.container, first: first)
+      return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [input])
+    case .subtitle:
+      return described(
+        TrackDescription(.other(TimedText.subtitles), timescale: MuxSubtitles.timescale),
+        by: [input])
+    case .meta:
+      let track = PrivateTrack(input.tags)
+      let entry = try MuxMetaCaps.sampleEntry(caps, pad: input.name, track: track)
+      let timescale = track.map(\.timescale).flatMap { $0 > 0 ? $0 : nil }
+      var description = TrackDescription(.other(entry), timescale: timescale ?? 90_000)
+      description.mediaHeader = track?.mediaHeader
+      return described(description, by: [input])
+    case .video, .eye: return try describeVideo(input, caps, first)
+    }
+  }
+
+  private func describeVideo(
+    _ input: MuxInput, _ caps: Caps, _ first: Buffer?
+  ) throws -> TrackDescription {
+    var entry = try input.videoEntry(first: first)
+    let (metadata, sphere) = (spatialMetadata(of: input), try sphereTags(of: input))
+    element.warn(of: entry.addSpatialBoxes(caps, metadata, sphere))
+    let rate = input.frameRate
+    let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
+    var track = described(TrackDescription(.video(entry), timescale: clock.timescale), by: [input])
+    if var immersive = sphere.immersiveMetadata(metadata.projection) {
+      immersive.packing = PackingLayout(multiviewCaps: caps)
+      track.sphericalVideoV1 = SphericalVideoV1(around: immersive)
+    }
+    return track
+  }
+
+  /// Returns the description of the eyes' track. Its sample entry is set when the parameter sets
+  /// are known.
+  func describeEyes(_ stereo: StereoInput) throws -> TrackDescription? {
+    guard let base = stereo.stream(stereo.baseEye) else { return nil }
+    let rate = base.frameRate ?? Fraction(0, 1)
+    let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
+    let entry = VisualSampleEntry(width: 0, height: 0, hvcC: [])
+    var track = described(
+      TrackDescription(.video(entry), timescale: clock.timescale),
+      by: [stereo.baseEye.other, stereo.baseEye].compactMap { eye in
+        inputs.first { $0.name == eye.rawValue }
+      })
+    track.sphericalVideoV1 = try immersiveMetadata().flatMap {
+      SphericalVideoV1(around: $0.immersive)
+    }
+    return track
+  }
+
+  /// Sets the sample entry of the eyes' track, if its parameter sets are known.
+  func setEyesEntry(_ stereo: StereoInput, of movie: MovieFileWriter) throws {
+    guard let configuration = stereo.configuration,
+      let base = stereo.stream(stereo.baseEye)
+    else { return }
+    var entry = try MuxVideoCaps.sampleEntry(configuration, base)
+    if let (immersive, lenses) = try immersiveMetadata() {
+      element.warn(of: entry.surround(immersive, spatialMetadata, lenses))
+    } else {
+      let metadata = spatialMetadata.fillingGapsWithDefaults()
+      entry.extendedUsage = VideoExtendedUsage(metadata)
+      entry.horizontalFieldOfView = metadata.horizontalFieldOfView
+    }
+    try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
+  }
+
   /// Returns a track with the metadata in pads' tags; the last pad's tags win.
-  func described(_ track: TrackDescription, by inputs: [MuxInput]) -> TrackDescription {
+  private func described(_ track: TrackDescription, by inputs: [MuxInput]) -> TrackDescription {
     let tags = inputs.reduce(TagList()) { $0.merging($1.tags) }
     var track = track
     if let language = tags.string(Tag.languageCode) {
