@@ -40,6 +40,27 @@ struct DocumentTests {
     }
   }
 
+  @Test(
+    "a validator finds the ready pipelines and the files of the reference right by the schema",
+    .tags(.judge), .enabled("no jsonschema") { Python.hasJSONSchema })
+  func schema() throws {
+    let folder = try TemporaryFolder()
+    let schema = try folder.write(
+      try Command.run(["schema"], in: folder).output, to: "schema.json")
+    let pipelines = Repository.url.appending(path: "pipelines")
+    let names = try #require(FileManager.default.subpaths(atPath: pipelines.path()))
+    var files = names.filter { $0.hasSuffix(".yaml") }.map { pipelines.appending(path: $0).path() }
+    #expect(files.count > 20)
+    for (number, file) in Self.files.enumerated() {
+      files.append(try folder.write(file.text, to: "\(number).yaml"))
+    }
+    let tool = Repository.url.appending(path: "Tests/Tools/validate_schema.py").path()
+    #expect(try Python.lines([tool, schema] + files) == [])
+    let broken = try folder.write("version: 2\nelements: { a: { typ: queue } }\n", to: "b.yaml")
+    let mistakes = try Python.lines([tool, schema, broken])
+    #expect(mistakes.count == 2, "\(mistakes)")
+  }
+
   @Test("every key of the format is in the reference")
   func keys() throws {
     let page = try String(

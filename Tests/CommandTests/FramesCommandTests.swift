@@ -95,12 +95,17 @@ struct FramesCommandTests {
     }
   }
 
-  @Test("the frame at a time is the one that has begun; after the end it is the last one")
+  @Test("the frame at a time is the one that has begun; times after the end are refused")
   func times() async throws {
     let movie = try await makeSpatial()
     #expect(
-      try frames([movie, "--at", "0s", "--at", "0.6s", "--at", "1:00", "--show", "left"])
+      try frames([movie, "--at", "0", "--at", "0.6", "--at", "1320ms", "--show", "left"])
         == ["a-00000.png", "a-00017.png", "a-00039.png"])
+    let late = try Command.run(["frames", movie, "--at", "0.1", "--at", "1:00"], in: folder)
+    #expect(late.status == 1 && late.errors.contains("'a.mov' ends at 1.3"), "\(late.errors)")
+    #expect(late.errors.contains("no frame at '1:00'") && late.output.isEmpty)
+    let gif = try Command.run(["frames", movie, "--at", "0", "-o", "left.gif"], in: folder)
+    #expect(gif.status == 64 && gif.errors.contains("not as gif"), "\(gif.errors)")
     #expect(
       try frames([movie, "--every", "500ms"]) == ["a-00000.png", "a-00014.png", "a-00029.png"])
   }

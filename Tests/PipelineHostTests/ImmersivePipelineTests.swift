@@ -69,7 +69,8 @@ struct ImmersivePipelineTests {
     try await TestMovie.play(
       "filesrc location=\(input) ! decodebin caps=video/x-raw ! videoconvert "
         + "! video/x-raw,format=I420 ! sbssplit name=s input-mode-override=side-by-side "
-        + "half-aspect=no s.left ! \(convert)\(folder.path("l0")) s.right ! \(convert)\(folder.path("r0"))")
+        + "half-aspect=no s.left ! \(convert)\(folder.path("l0")) "
+        + "s.right ! \(convert)\(folder.path("r0"))")
     try await TestMovie.decode(output, left: folder.path("l1"), right: folder.path("r1"))
     #expect(try TestMovie.psnr(folder.path("l0"), folder.path("l1")) > 36)
     #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 36)

@@ -11,6 +11,8 @@ public enum Python {
   public static let hasAV = (try? data(["-c", "import av"])) != nil
   public static let hasAVAndNumPy = (try? data(["-c", "import av, numpy"])) != nil
 
+  public static let hasJSONSchema = (try? data(["-c", "import jsonschema, yaml"])) != nil
+
   private static let interpreter =
     ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
   /// The socket of `Tests/Tools/judge_server.py`, which scripts/test starts once for all processes,

@@ -104,7 +104,9 @@ package final class ScreenPlayback: Sendable {
   private static func line(
     _ movie: StereoMovie, _ mode: Mode?, _ options: Options, isImmersive: Bool
   ) throws -> String {
-    var screen = "videoconvert ! \(options.videoSink) name=\(screenSink)"
+    // Some sinks show pixels as squares whatever their shape is, so they get square ones.
+    var screen =
+      "videoconvert ! videoscale add-borders=false ! \(options.videoSink) name=\(screenSink)"
     if isImmersive {
       let first = movie.source.facts.video?.immersiveMetadata?.initialView ?? .front
       let turns = CameraView.turns
@@ -216,8 +218,12 @@ package final class ScreenPlayback: Sendable {
       }
       try seek(to: 0, [.accurate, .segment])
     case .warning(let failure):
-      // Without a window, the pictures would be discarded.
       let child = pipeline.child(sending: message)
+      if child == Self.screenSink, state.hasStarted {
+        tellThatFramesAreLate(&state)
+        return
+      }
+      // Without a window, the pictures would be discarded.
       guard child != Self.screenSink else {
         throw StereoMediaError(
           .missingElement, "there is no display to show '\(movie.path)' on: \(failure.message)",
@@ -231,6 +237,15 @@ package final class ScreenPlayback: Sendable {
     case .other("latency"), .other("clock-lost"): pipeline.answer(message)
     default: break
     }
+  }
+
+  /// Sinks warn if they get most frames too late to show them.
+  private func tellThatFramesAreLate(_ state: inout RunState) {
+    let isOneEye = mode == nil || mode == .left || mode == .right
+    let warning =
+      "this machine is too slow to show every frame"
+      + (isOneEye ? "" : "; one eye, with --mode left, needs half as much")
+    if state.warnings.insert(warning).inserted { warned(warning) }
   }
 
   private func press(_ key: String, _ state: inout RunState) throws {

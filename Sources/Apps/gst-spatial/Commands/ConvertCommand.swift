@@ -60,6 +60,7 @@ struct ConvertCommand: AsyncParsableCommand {
     let values = arguments.filter(PipelineArguments.isValue)
     var choice = layout.choice
     choice.add(values)
+    choice.asksUser = !json && !dryRun
     let (pipeline, chosen): (String, [String])
     do {
       (pipeline, chosen) = try await ConversionChoice(

@@ -9,11 +9,13 @@ struct FramesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "frames", abstract: "Write single frames of a movie as image files.",
     discussion: """
-      Each image shows exactly the frame at the given time. Unless --output is given, it is \
-      written to the current folder and named after the movie, with the frame's number appended.
+      Each image shows exactly the frame at the given time. Its pixels are square; the frames of \
+      movies with other pixels are scaled down for that, unless --exact is given. Unless --output \
+      is given, it is written to the current folder and named after the movie, with the frame's \
+      number appended.
 
       EXAMPLES
-        gst-spatial frames movie.mov --at 1.5s
+        gst-spatial frames movie.mov --at 0.25
         gst-spatial frames movie.mov --every 2s --show anaglyph
         gst-spatial frames movie.mov --count 9 --sheet
         gst-spatial frames movie.mov --at 0s --show left --output left.jpg
@@ -24,10 +26,10 @@ struct FramesCommand: AsyncParsableCommand {
     completion: PipelineCompletion.movie)
   var movie: String
 
-  @Option(help: "A time, such as 1.5s or 0:01:02.5; can be repeated.")
+  @Option(help: "A time, such as 1.5, 500ms or 0:01:02.5; can be repeated.")
   var at: [String] = []
 
-  @Option(help: "The interval between frames, such as 2s.")
+  @Option(help: "The interval between frames, such as 2 or 500ms.")
   var every: String?
 
   @Option(help: "The number of frames, spread evenly over the movie.")
@@ -49,6 +51,9 @@ struct FramesCommand: AsyncParsableCommand {
   @Flag(name: [.customShort("y"), .long], help: "Replace existing images.")
   var force = false
 
+  @Flag(help: "Write the stored pixels, even if they are not square.")
+  var exact = false
+
   @Flag(help: "Combine all frames in one image.")
   var sheet = false
 
@@ -59,11 +64,14 @@ struct FramesCommand: AsyncParsableCommand {
       throw ValidationError("--count must be from 1 to 10000.")
     }
     for time in at + (every.map { [$0] } ?? []) where Self.duration(time) == nil {
-      throw ValidationError("'\(time)' is not a time; write 1.5s, 500ms or 0:01:02.5.")
+      throw ValidationError("'\(time)' is not a time; write 1.5, 500ms or 0:01:02.5.")
     }
     if let every, Self.duration(every) == .zero { throw ValidationError("--every must not be 0.") }
     if let count, sheet, count > ContactSheet.limit {
       throw ValidationError("A sheet has at most \(ContactSheet.limit) pictures.")
+    }
+    if let output, let ending = PictureFormat.unsupportedEnding(of: output) {
+      throw ValidationError("Images are written as png or jpeg, not as \(ending).")
     }
     if let format, let output, let other = PictureFormat(path: output), format != other {
       throw ValidationError("--format \(format.rawValue) contradicts the extension of '\(output)'.")
@@ -71,7 +79,12 @@ struct FramesCommand: AsyncParsableCommand {
   }
 
   private static func duration(_ text: String) -> Duration? {
-    PipelineFile.nanoseconds(ofDuration: text).map { .nanoseconds(Int64(clamping: $0)) }
+    if let nanoseconds = PipelineFile.nanoseconds(ofDuration: text) {
+      return .nanoseconds(Int64(clamping: nanoseconds))
+    }
+    // A number alone means seconds, as in other tools.
+    guard let seconds = Double(text), (0...1e9).contains(seconds) else { return nil }
+    return .seconds(seconds)
   }
 
   func run() async throws {
@@ -94,9 +107,11 @@ struct FramesCommand: AsyncParsableCommand {
     if video.layout == .mono, show != .anaglyph {
       Terminal.error.line("note: '\(movie)' has only one eye")
     }
+    try refuseTimesAfterTheEnd(video.frames)
     let wanted = indexes(video.frames)
     try refuseExisting(wanted)
-    let generator = StereoImageGenerator(opened, show: show)
+    // The largest size with square pixels that no side exceeds.
+    let generator = StereoImageGenerator(opened, show: show, maximumSize: exact ? nil : .fit())
     if sheet { return try await writeSheet(wanted, generator) }
     for index in wanted {
       let path = wanted.count == 1 ? names.single(index) : names.numbered(index)
@@ -104,6 +119,24 @@ struct FramesCommand: AsyncParsableCommand {
         try await generator.image(index, as: names.format.imageFormat).bytes, to: path)
       Terminal.output.line(path)
     }
+  }
+
+  private func refuseTimesAfterTheEnd(_ frames: FrameIndex) throws {
+    let end = Self.end(of: frames)
+    guard let late = at.first(where: { Self.duration($0).map { $0 > end } ?? false }) else {
+      return
+    }
+    throw StereoMediaError(
+      .outOfRange,
+      "'\(movie)' ends at \(NumberFormat.decimal(end.seconds, 3)) s and has no frame at '\(late)'"
+    )
+  }
+
+  /// The end of the last frame. If it has no duration, that of the frame before is assumed.
+  private static func end(of frames: FrameIndex) -> Duration {
+    guard let last = frames.last else { return .zero }
+    let length = last.duration > .zero ? last.duration : frames.dropLast().last?.duration
+    return last.time + (length ?? .milliseconds(40))
   }
 
   /// Throws if an output exists, before anything is written.
@@ -142,10 +175,8 @@ struct FramesCommand: AsyncParsableCommand {
 
   /// Returns the frames at the requested times.
   private func indexes(_ frames: FrameIndex) -> [Int] {
-    guard let last = frames.last else { return [] }
-    // If the last frame has no duration, that of the frame before is assumed.
-    let length = last.duration > .zero ? last.duration : frames.dropLast().last?.duration
-    let end = last.time + (length ?? .milliseconds(40))
+    guard !frames.isEmpty else { return [] }
+    let end = Self.end(of: frames)
     var wanted: [Duration] = []
     if let count {
       wanted = (0..<count).map { end * (Double($0) + 0.5) / Double(count) }

@@ -54,6 +54,8 @@ struct LayoutOptions: ParsableArguments {
 struct LayoutChoice {
   var packing: LayoutEvidence.GivenPacking?
   var projection: RecognizedLayout.Projection?
+  /// Whether to ask the user in a terminal if the layout is unclear.
+  var asksUser = false
 
   /// Adds the parameters of a ready pipeline on the command line, which take precedence.
   mutating func add(_ values: [String]) {
@@ -87,7 +89,12 @@ struct LayoutChoice {
       tell(found, path)
       return found
     } catch {
-      throw ConversionChoice.Refusal(error.text(path))
+      guard error == .unclear, asksUser, Terminal.error.isInteractive, isatty(STDIN_FILENO) != 0,
+        let answer = Self.ask(path)
+      else { throw ConversionChoice.Refusal(error.text(path)) }
+      var answered = self
+      answered.packing = LayoutEvidence.GivenPacking(answer)
+      return try await answered.recognize(path, isOneOfTwoFiles: isOneOfTwoFiles)
     }
   }
 
@@ -102,6 +109,18 @@ struct LayoutChoice {
     } catch {
       Terminal.error.line("error: \(error)")
       throw ExitCode.mistakes
+    }
+  }
+
+  /// Asks how the eyes share a frame; nil if they do not.
+  private static func ask(_ path: String) -> PackingLayout.Arrangement? {
+    Terminal.error.write(
+      "The pictures of '\(path)' do not show whether each holds two eyes. Are they side by side "
+        + "(s), one above the other (t), or is there only one eye (n)? [s/t/N] ")
+    switch readLine()?.lowercased().first {
+    case "s": return .sideBySide
+    case "t": return .topBottom
+    default: return nil
     }
   }
 

@@ -50,6 +50,18 @@ struct PictureError: Error, CustomStringConvertible {
 enum PictureFormat: String, CaseIterable {
   case png, jpeg
 
+  /// Returns the extension of a file name if it is that of another image format; nil otherwise.
+  static func unsupportedEnding(of path: String) -> String? {
+    let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+    guard let dot = name.lastIndex(of: ".") else { return nil }
+    let ending = name[name.index(after: dot)...].lowercased()
+    let others: Set = [
+      "avif", "bmp", "exr", "gif", "heic", "heif", "jp2", "jps", "jxl", "mpo", "pdf", "pns", "ppm",
+      "svg", "tga", "tif", "tiff", "webp",
+    ]
+    return others.contains(ending) ? ending : nil
+  }
+
   /// The format for the extension of a file name; nil for other extensions.
   init?(path: String) {
     let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]

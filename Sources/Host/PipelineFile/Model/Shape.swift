@@ -176,7 +176,9 @@ extension Shape {
     var fields: [(String, JSON)] = help.map { [("description", .string($0))] } ?? []
     switch self {
     case .text(.choice(let choices)):
-      fields.append(("enum", .array(choices.map { .string($0) })))
+      // YAML reads a number that is not quoted as a number.
+      let numbers = choices.compactMap { Int64($0) }.map { JSON.integer($0) }
+      fields.append(("enum", .array(numbers + choices.map { .string($0) })))
     case .text(.boolean):
       fields.append(("type", .string("boolean")))
     case .text(.count):
