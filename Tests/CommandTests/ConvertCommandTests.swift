@@ -148,6 +148,59 @@ struct ConvertCommandTests {
     #expect(try last.videoEntry().extendedUsage?.projectionKind == "hequ")
   }
 
+  @Test("chapters, time code, place and subtitles of a packed movie are in the spatial one")
+  func kept() async throws {
+    _ = try folder.write(
+      """
+      ;FFMETADATA1
+      [CHAPTER]
+      TIMEBASE=1/1000
+      START=0
+      END=500
+      title=One
+      [CHAPTER]
+      TIMEBASE=1/1000
+      START=500
+      END=1000
+      title=Two
+
+      """, to: "chapters.txt")
+    _ = try folder.write(
+      "1\n00:00:00,100 --> 00:00:00,900\n<i>Tom &amp; Jerry</i>\n", to: "text.srt")
+    let pictures = ["-f", "lavfi", "-i", "testsrc2=size=640x180:rate=30:duration=1"]
+    for (name, more) in [
+      (
+        "a_SBS.mov",
+        [
+          "-i", "chapters.txt", "-map", "0", "-map_chapters", "1", "-timecode", "01:02:03:04",
+          "-metadata", "location=+48.1000+011.5000/",
+        ]
+      ), ("b_SBS.mkv", ["-i", "text.srt", "-c:s", "srt", "-metadata:s:s:0", "language=deu"]),
+    ] {
+      _ = try await Program.output(
+        of: ["ffmpeg", "-v", "error"] + pictures + more
+          + ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", name],
+        in: folder.url)
+      try convert([name, "\(name).mov", "preset=ultrafast"])
+    }
+    func text(_ words: [String]) async throws -> String {
+      String(decoding: try await Program.output(of: words, in: folder.url), as: UTF8.self)
+    }
+    func facts(_ name: String, _ arguments: String...) async throws -> String {
+      try await text(["ffprobe", "-v", "error", "-of", "compact"] + arguments + [name])
+    }
+    let chapters = try await facts("a_SBS.mov.mov", "-show_chapters")
+    #expect(chapters.contains("start_time=0.500000") && chapters.contains("tag:title=Two"))
+    let tags = try await facts("a_SBS.mov.mov", "-show_entries", "format_tags:stream_tags")
+    #expect(tags.contains("timecode=01:02:03:04") && tags.contains("+48.1000+011.5000"))
+    let streams = try await facts("b_SBS.mkv.mov", "-show_streams")
+    #expect(streams.contains("codec_name=mov_text") && streams.contains("tag:language=deu"))
+    let subtitles = try await text(
+      ["ffmpeg", "-v", "error", "-i", "b_SBS.mkv.mov", "-map", "0:s", "-f", "srt", "-"])
+    #expect(subtitles.contains("00:00:00,100 --> "))
+    #expect(subtitles.contains("Tom & Jerry") && !subtitles.contains("amp;"), "\(subtitles)")
+  }
+
   @Test("wrong arguments are reported before anything runs")
   func mistakes() throws {
     try makeSpatial()

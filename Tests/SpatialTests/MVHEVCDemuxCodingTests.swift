@@ -66,4 +66,32 @@ struct MVHEVCDemuxCodingTests {
       #expect(frames.map(\.md5) == expected[eye], "\(eye)")
     }
   }
+
+  @Test(
+    "video in other codings than H.264 and H.265 decodes to what qtdemux gives", .tags(.process),
+    arguments: [
+      ("mpeg4", "mp4", []), ("mpeg2video", "mov", []), ("mjpeg", "mov", []), ("png", "mov", []),
+      ("ffv1", "mov", []), ("cfhd", "mov", []), ("qtrle", "mov", []), ("v210", "mov", []),
+      ("prores_ks", "mov", []), ("libvpx-vp9", "mp4", []), ("cinepak", "mov", []),
+      ("svq1", "mov", []), ("rawvideo", "mov", ["-pix_fmt", "uyvy422", "-tag:v", "2vuy"]),
+      ("h263", "mov", ["-s", "352x288"]),
+      ("dvvideo", "mov", ["-s", "720x576", "-pix_fmt", "yuv420p"]),
+    ] as [(String, String, [String])])
+  func otherCodings(coder: String, ending: String, options: [String]) async throws {
+    let path = folder.path("movie.\(ending)")
+    _ = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=0.3",
+        "-c:v", coder,
+      ] + options + [path])
+    var pictures: [Data] = []
+    for demuxer in ["qtdemux name=d d.", "mvhevcdemux name=d d.video_0"] {
+      let output = folder.path("pictures")
+      try await play(
+        "filesrc location=\(path) ! \(demuxer) ! decodebin ! videoconvert "
+          + "! video/x-raw,format=I420 ! filesink location=\(output)")
+      pictures.append(try Data(contentsOf: URL(filePath: output)))
+    }
+    #expect(pictures[0].count > 100_000 && pictures[0] == pictures[1])
+  }
 }

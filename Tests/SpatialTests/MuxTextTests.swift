@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import SpatialElements
 import StereoVideo
 import TestKit
 import Testing
@@ -25,6 +26,16 @@ struct MuxTextTests {
       return String(decoding: bytes.dropFirst(2).prefix(length), as: UTF8.self)
     }
   }
+
+  @Test(
+    "texts with tags and entities are written without",
+    arguments: [
+      ("<i>Tom &amp; Jerry</i>", "Tom & Jerry"), ("a < b & c", "a < b & c"), ("&lt;b&gt;", "<b>"),
+      ("<span color=\"red\">&#39;&#x41;&quot;</span>", "'A\""), ("&nbsp; &", "&nbsp; &"),
+      ("<b>one\ntwo</b>", "one\ntwo"), ("&#xFFFFFFFFFF;&#xD800;", "&#xFFFFFFFFFF;&#xD800;"),
+      ("", ""), ("<", "<"), ("&", "&"), ("&;", "&;"),
+    ])
+  func markup(text: String, plain: String) { #expect(MuxSubtitles.plain(text) == plain) }
 
   @Test(
     "subtitles become a track of timed text, with nothing between them", .tags(.judge),

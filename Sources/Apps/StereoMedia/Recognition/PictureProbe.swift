@@ -126,6 +126,7 @@ extension LayoutEvidence.DeclaredEyes {
   }
 }
 
+/// Compares the halves of a picture: two eyes show the same scene apart from disparity.
 enum HalfComparison {
   /// How well the halves match, from 0 to 1.
   struct Scores {

@@ -33,7 +33,20 @@ enum Installation {
         Terminal.error.line("warning: \(error)")
       }
     }
+    preferOwnDemuxer()
     return registry
+  }
+
+  /// Lets `parsebin` and `decodebin` read QuickTime and MP4 with the project's demuxer: `qtdemux`
+  /// hides chapters, time codes and metadata, so that a conversion would lose them. A rank in
+  /// GST_PLUGIN_FEATURE_RANK takes precedence.
+  private static func preferOwnDemuxer() {
+    let ranks = getenv("GST_PLUGIN_FEATURE_RANK").map { String(cString: $0) } ?? ""
+    guard !ranks.contains("mvhevcdemux"), let own = ElementFactory.named("mvhevcdemux"),
+      let other = ElementFactory.named("qtdemux")
+    else { return }
+    // Layered movies stay with 'mvhevcautodemux', which has this rank and comes first by name.
+    own.rank = max(own.rank, other.rank + 1)
   }
 
   /// The folder of the ready pipelines.

@@ -17,14 +17,24 @@ enum DemuxVideoCaps {
   static func samples(
     _ entry: VisualSampleEntry, _ description: VideoDescription, viewCount: Int
   ) -> Caps {
-    let codec = CodecTable.video.row(entry.codec)
+    let stream = entry.codec == "mp4v" ? entry.elementaryStream : nil
+    let codec =
+      stream.flatMap { CodecTable.mpegVideo(objectType: $0.objectType) }
+      ?? CodecTable.video.row(entry.codec)
     var fields = codec.fields
     fields.append(("width", .int(Int32(entry.width))))
     fields.append(("height", .int(Int32(entry.height))))
+    if codec.media == "video/x-rle" { fields.append(("depth", .int(Int32(entry.depth)))) }
     let configuration = ["hvcC", "avcC", "av1C", "vpcC"] as [FourCC]
     let record = entry.configuration.first { configuration.contains($0.type) }
     if let record {
       fields.append(("codec_data", .buffer(Buffer(record.payload))))
+    } else if let stream, !stream.configuration.isEmpty {
+      fields.append(("codec_data", .buffer(Buffer(stream.configuration))))
+    } else if let global = entry.extensions.first(where: { $0.type == "glbl" }),
+      entry.codec == "FFV1"
+    {
+      fields.append(("codec_data", .buffer(Buffer(global.payload))))
     }
     if let lhvC = entry.lhvC {
       fields.append((LayeredCaps.layeredCodecData, .buffer(Buffer(lhvC))))

@@ -135,6 +135,7 @@ class MovieFileWriter {
   }
 }
 
+/// A file with one index at its end, and tracks interleaved in chunks of half a second.
 final class ProgressiveMovieFile: MovieFileWriter {
   private var writer: MovieWriter
   private let tracks: [TrackID]

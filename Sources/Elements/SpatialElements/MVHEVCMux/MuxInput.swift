@@ -167,7 +167,7 @@ final class MuxInput {
     }
     let duration = buffer.duration ?? MuxSubtitles.usualDuration
     try movie.append(
-      MuxSubtitles.sample(buffer),
+      MuxSubtitles.sample(buffer, caps),
       MovieFileWriter.Timing(presentationTime: time, decodeTime: time, duration: duration),
       to: track)
     subtitleEnd = time + duration

@@ -167,6 +167,8 @@ extension OpaqueBox {
     "damr", payload: [0, 0, 0, 0, 0, 0x81, 0xFF, 0, 1])
 }
 
+/// Tracks that are neither video nor audio, as output by `mvhevcdemux`: timed metadata, time codes
+/// and texts. Their samples are written unchanged.
 enum MuxMetaCaps {
   static let template = CodecTable.meta.caps
 
@@ -188,17 +190,56 @@ enum MuxMetaCaps {
 }
 
 /// Subtitle tracks.
-enum MuxSubtitles {
-  static let template = Caps("text/x-raw", ["format": "utf8"])
+package enum MuxSubtitles {
+  static let template = Caps(
+    "text/x-raw", ["format": .list([.string("utf8"), .string(markup)])])
+  /// The format of texts with tags, as demuxers of Matroska output SubRip texts.
+  private static let markup = "pango-markup"
   /// Units per second.
   static let timescale: UInt32 = 90_000
   /// Duration of a text whose buffer has none.
   static let usualDuration = 3 * ClockTime.second
 
-  /// Returns a buffer's text as a sample. The text ends at a zero byte, if there is one.
-  static func sample(_ buffer: Buffer) -> Buffer {
+  /// Returns a buffer's text as a sample, without tags. The text ends at a zero byte, if there is
+  /// one.
+  static func sample(_ buffer: Buffer, _ caps: Caps?) -> Buffer {
     let text = String(decoding: buffer.bytes.prefix { $0 != 0 }, as: UTF8.self)
-    return Buffer(TimedText.subtitle(text))
+    let isMarkup = caps?.first?.string("format") == markup
+    return Buffer(TimedText.subtitle(isMarkup ? plain(text) : text))
+  }
+
+  /// Returns the text of Pango's markup, without tags and with entities replaced.
+  package static func plain(_ markup: String) -> String {
+    var text = ""
+    var rest = markup[...]
+    while let place = rest.firstIndex(where: { $0 == "<" || $0 == "&" }) {
+      text += rest[..<place]
+      rest = rest[place...]
+      if rest.first == "<", let end = rest.firstIndex(of: ">") {
+        rest = rest[end...].dropFirst()
+      } else if let end = rest.prefix(12).firstIndex(of: ";"),
+        let character = character(rest[..<end].dropFirst())
+      {
+        text.append(character)
+        rest = rest[end...].dropFirst()
+      } else {
+        text.append(rest.removeFirst())
+      }
+    }
+    return text + rest
+  }
+
+  /// Returns the character of an entity, such as `amp` or `#39`.
+  private static func character(_ entity: Substring) -> Character? {
+    let names: [Substring: Character] = [
+      "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
+    ]
+    if let character = names[entity] { return character }
+    guard entity.first == "#" else { return nil }
+    let digits = entity.dropFirst()
+    let code =
+      digits.first == "x" ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits, radix: 10)
+    return code.flatMap(Unicode.Scalar.init).map(Character.init)
   }
 
   /// An empty text, shown between two texts.

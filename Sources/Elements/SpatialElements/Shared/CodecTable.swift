@@ -44,6 +44,28 @@ struct CodecTable: Sendable {
       Row("apcs", media: "video/x-prores", ["variant": "lt"]),
       Row("apco", media: "video/x-prores", ["variant": "proxy"]),
       Row("ap4h", media: "video/x-prores", ["variant": "4444"]),
+      Row("m2v1", "mpg2", media: "video/mpeg", ["mpegversion": 2, "systemstream": false]),
+      Row("m1v1", "mpg1", media: "video/mpeg", ["mpegversion": 1, "systemstream": false]),
+      Row(
+        "hdv1", "hdv2", "hdv3", "hdv5", "hdv6", "hdv7", "mx3n", "mx3p", "mx4n", "mx4p", "mx5n",
+        "mx5p", "xdv1", "xdv2", "xdv3", "xdvb", "xdvc", media: "video/mpeg",
+        ["mpegversion": 2, "systemstream": false]),
+      Row(
+        "dvc ", "dvcp", "dvpp", "dv5n", "dv5p", media: "video/x-dv", ["systemstream": false]),
+      Row("h263", "s263", "H263", media: "video/x-h263", ["variant": "itu"]),
+      Row("FFV1", media: "video/x-ffv", ["ffvversion": 1]),
+      Row("CFHD", media: "video/x-cineform"),
+      Row("png ", media: "image/png"),
+      Row("rle ", media: "video/x-rle", ["layout": "quicktime"]),
+      Row("SVQ1", media: "video/x-svq", ["svqversion": 1]),
+      Row("cvid", media: "video/x-cinepak"),
+      Row("rpza", media: "video/x-apple-video"),
+      Row(
+        "XVID", "xvid", "DIVX", "divx", "DX50", "3IVX", "FMP4", media: "video/mpeg",
+        ["mpegversion": 4, "systemstream": false]),
+      Row("2vuy", media: "video/x-raw", ["format": "UYVY"]),
+      Row("yuvs", "yuv2", media: "video/x-raw", ["format": "YUY2"]),
+      Row("v210", media: "video/x-raw", ["format": "v210"]),
     ], opaque: [])
 
   static let audio = CodecTable(
@@ -72,6 +94,23 @@ struct CodecTable: Sendable {
   /// Returns the row for a sample entry type; one with an opaque caps name if GStreamer has none.
   func row(_ type: FourCC) -> Row {
     rows.first { $0.types.contains(type) } ?? Row(type, media: opaqueName(type))
+  }
+
+  /// Returns the row for MPEG video whose kind is in a descriptor (`mp4v`, ISO/IEC 14496-14 5.6).
+  ///
+  /// - Parameter objectType: a number of ISO/IEC 14496-1 table 5.
+  static func mpegVideo(objectType: UInt8) -> Row? {
+    let version: Int32
+    switch objectType {
+    case 0x20: version = 4
+    case 0x60...0x65: version = 2
+    case 0x6A: version = 1
+    case 0x6C: return Row("mp4v", media: "image/jpeg")
+    case 0x6D: return Row("mp4v", media: "image/png")
+    default: return nil
+    }
+    return Row(
+      "mp4v", media: "video/mpeg", ["mpegversion": .int(version), "systemstream": false])
   }
 
   /// Returns the sample entry type for caps that the muxer accepts; nil for any others.

@@ -2,7 +2,7 @@
 
 internal import StereoVideo
 
-/// The ES_Descriptor of an audio track: the `esds` box (ISO/IEC 14496-1 7.2.6.5, 14496-14 5.6).
+/// The ES_Descriptor of a track: the `esds` box (ISO/IEC 14496-1 7.2.6.5, 14496-14 5.6).
 struct ElementaryStreamDescriptor: Equatable {
   /// 0x40 for MPEG-4 audio, 0x6B for MPEG-1 audio and so on (ISO/IEC 14496-1 table 5).
   var objectTypeIndication: UInt8
@@ -116,5 +116,17 @@ extension ElementaryStreamDescriptor {
       if !continues { break }
     }
     return (tag, try reader.part(size, "descriptor"))
+  }
+}
+
+extension VisualSampleEntry {
+  /// The object type (ISO/IEC 14496-1 table 5) and the decoder's configuration in `esds`, which
+  /// entries of type `mp4v` have; nil if there is no such box or it is damaged.
+  public var elementaryStream: (objectType: UInt8, configuration: [UInt8])? {
+    guard let box = (configuration + extensions).first(where: { $0.type == "esds" }),
+      let descriptor = try? ElementaryStreamDescriptor(
+        BoxReader(box.payload, type: "esds", path: "esds"))
+    else { return nil }
+    return (descriptor.objectTypeIndication, descriptor.decoderSpecificInfo ?? [])
   }
 }

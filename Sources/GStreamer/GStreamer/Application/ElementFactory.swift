@@ -46,6 +46,13 @@ public final class ElementFactory: @unchecked Sendable {
     return factories
   }
 
+  /// The rank by which autoplugging elements choose between factories. A change lasts as long as
+  /// the process.
+  public var rank: UInt32 {
+    get { gst_plugin_feature_get_rank(pointer) }
+    set { gst_plugin_feature_set_rank(pointer, newValue) }
+  }
+
   /// Creates an element; nil if that fails.
   public func make() -> Element? {
     gst_element_factory_create(pointer, nil).map { Element(retaining: $0) }
