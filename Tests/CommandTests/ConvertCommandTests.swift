@@ -201,6 +201,71 @@ struct ConvertCommandTests {
     #expect(subtitles.contains("Tom & Jerry") && !subtitles.contains("amp;"), "\(subtitles)")
   }
 
+  @Test(
+    "pictures that the movie's display matrix turns are turned once",
+    arguments: ["90", "180", "270"])
+  func turned(degrees: String) async throws {
+    /// The likeness in decibels of a movie's base view, cropped, to another movie, cropped, both as
+    /// FFmpeg displays them.
+    func likeness(_ movie: String, _ crop: String, to other: String, _ otherCrop: String)
+      async throws -> Double
+    {
+      let text = try await Program.output(
+        of: [
+          "ffmpeg", "-v", "info", "-i", movie, "-i", other, "-lavfi",
+          "[0:v]crop=\(crop)[a];[1:v]crop=\(otherCrop)[b];[a][b]psnr=stats_file=-", "-f", "null",
+          "/dev/null",
+        ], in: folder.url)
+      let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first ?? ""
+      let value = line.split(separator: " ").first { $0.hasPrefix("psnr_y:") }?.dropFirst(7)
+      return try #require(value.flatMap { Double($0) }, "\(line)")
+    }
+    func rotation(_ name: String) async throws -> String {
+      let text = try await Program.output(
+        of: ["ffprobe", "-v", "error", "-show_entries", "stream_side_data=rotation", name],
+        in: folder.url)
+      return String(decoding: text, as: UTF8.self)
+    }
+    let coding = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"]
+    for (name, size) in [("plain_LR.mp4", "640x360"), ("plain.mp4", "320x240")] {
+      _ = try await Program.output(
+        of: [
+          "ffmpeg", "-v", "error", "-f", "lavfi", "-i",
+          "testsrc2=size=\(size):rate=30:duration=0.2",
+        ]
+          + coding + [name], in: folder.url)
+      _ = try await Program.output(
+        of: [
+          "ffmpeg", "-v", "error", "-i", name, "-c", "copy", "-metadata:s:v:0",
+          "rotate=\(degrees)", "turned_\(name)",
+        ], in: folder.url)
+    }
+    #expect(try await rotation("turned_plain.mp4").contains("rotation="))
+    try convert(["turned_plain_LR.mp4", "packed.mov", "preset=ultrafast", "quality=15"])
+    try convert([
+      "turned_plain.mp4", "turned_plain.mp4", "two.mov", "preset=ultrafast", "quality=15",
+    ])
+    for name in ["packed.mov", "two.mov"] {
+      #expect(!(try await rotation(name)).contains("rotation="))
+    }
+    let left = "iw/2:ih:0:0"
+    #expect(try await likeness("packed.mov", "iw:ih", to: "turned_plain_LR.mp4", left) > 30)
+    #expect(try await likeness("two.mov", "iw:ih", to: "turned_plain.mp4", "iw:ih") > 30)
+    // A spatial movie keeps its matrix if it is not encoded again; otherwise each eye is turned.
+    try await TestMovie.play(
+      "filesrc location=\(folder.path("plain_LR.mp4")) ! decodebin ! videoconvert "
+        + "! taginject tags=image-orientation=rotate-\(degrees) "
+        + "! sbssplit input-mode-override=side-by-side name=s "
+        + "s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "mvhevcmux name=m speed-preset=ultrafast quality=15 "
+        + "! filesink location=\(folder.path("spatial.mov"))")
+    try convert(["spatial.mov", "flat.mp4", "--to", "2d"])
+    try convert(["spatial.mov", "back.mp4", "--to", "sbs", "quality=15"])
+    #expect(try await rotation("flat.mp4").contains("rotation="))
+    #expect(!(try await rotation("back.mp4")).contains("rotation="))
+    #expect(try await likeness("back.mp4", left, to: "flat.mp4", "iw:ih") > 30)
+  }
+
   @Test("wrong arguments are reported before anything runs")
   func mistakes() throws {
     try makeSpatial()

@@ -25,52 +25,24 @@ struct LayerTests {
     Variant(
       testDescription: "an alpha layer", baseEye: .right, name: "left", isMono: true,
       warning: "left out: alpha"
-    ) { distinguishLayers(of: &$0, by: 3) },
+    ) { $0.distinguishLayers(by: 3) },
     Variant(
       testDescription: "a depth layer beside two eyes", baseEye: .right, name: "right",
       isMono: false, warning: "left out: depth", hasThirdLayer: true
     ) { vps in
-      addLayer(to: &vps, viewOrderIndex: 0)
+      vps.addLayer(viewOrderIndex: 0)
       vps.multilayer?.scalabilityMask = 1 << 1 | 1 << 3
       vps.multilayer?.layers[2].scalabilityIDs[3] = 2
     },
     Variant(
       testDescription: "three views", baseEye: .left, name: "left", isMono: false,
       warning: "3 layers", hasThirdLayer: true
-    ) { addLayer(to: &$0, viewOrderIndex: 2) },
+    ) { $0.addLayer(viewOrderIndex: 2) },
     Variant(
       testDescription: "a second layer of the same view", baseEye: .left, name: "left",
       isMono: true, warning: "scalable"
-    ) { distinguishLayers(of: &$0, by: 2) },
+    ) { $0.distinguishLayers(by: 2) },
   ]
-
-  /// Makes the layers differ in one dimension of scalability alone, and no longer in their views.
-  private static func distinguishLayers(of vps: inout VideoParameterSet, by dimension: Int) {
-    vps.multilayer?.scalabilityMask = 1 << dimension
-    vps.multilayer?.layers[1].scalabilityIDs[1] = 0
-    vps.multilayer?.layers[1].scalabilityIDs[dimension] = 1
-  }
-
-  private static func addLayer(to vps: inout VideoParameterSet, viewOrderIndex: Int) {
-    vps.maxLayersMinus1 = 2
-    vps.maxLayerID = 2
-    vps.layerSets = [0b111]
-    vps.multilayer?.pair = nil
-    vps.multilayer?.layers.append(
-      .init(
-        nuhLayerID: 2, viewOrderIndex: viewOrderIndex, viewID: viewOrderIndex,
-        directReferenceLayers: 1))
-  }
-
-  /// Repeats the NAL units of layer 1 as a third layer.
-  private static func addThirdLayer(_ sample: inout [UInt8]) throws {
-    for range in try LengthPrefixed.nalUnits(in: sample.span.bytes) {
-      var unit = Array(sample[range])
-      guard NALUnitHeader(unit.span.bytes)?.layerID == 1 else { continue }
-      unit[1] = unit[1] & 7 | 2 << 3
-      sample += big(UInt32(unit.count)) + unit
-    }
-  }
 
   private static let deliveries = [Delivery.read, .pushed(upTo: 1000)]
 
@@ -83,7 +55,7 @@ struct LayerTests {
     var movie = WovenMovie(baseEye: variant.baseEye)
     movie.changeEntry = { try $0.changeVPS { variant.change(&$0) } }
     movie.changeSample = { sample, _ in
-      if variant.hasThirdLayer { try Self.addThirdLayer(&sample) }
+      if variant.hasThirdLayer { try VideoParameterSet.addThirdLayer(to: &sample) }
     }
     let bytes = try movie.bytes()
     let recording = try Session.play(bytes, delivery)

@@ -58,39 +58,11 @@ struct MVHEVCDemuxLayersTests {
     Variant(
       testDescription: "an alpha layer", hero: .right, pad: "left", mode: "mono",
       warning: "left out: alpha"
-    ) { distinguishLayers(of: &$0, by: 3) },
+    ) { $0.distinguishLayers(by: 3) },
     Variant(
       testDescription: "three views", hero: .left, pad: "left", mode: "left", warning: "3 layers"
-    ) { addLayer(to: &$0, viewOrderIndex: 2) },
+    ) { $0.addLayer(viewOrderIndex: 2) },
   ]
-
-  /// Makes the layers differ in one dimension of scalability alone, and no longer in their views.
-  private static func distinguishLayers(of vps: inout VideoParameterSet, by dimension: Int) {
-    vps.multilayer?.scalabilityMask = 1 << dimension
-    vps.multilayer?.layers[1].scalabilityIDs[1] = 0
-    vps.multilayer?.layers[1].scalabilityIDs[dimension] = 1
-  }
-
-  private static func addLayer(to vps: inout VideoParameterSet, viewOrderIndex: Int) {
-    vps.maxLayersMinus1 = 2
-    vps.maxLayerID = 2
-    vps.layerSets = [0b111]
-    vps.multilayer?.pair = nil
-    vps.multilayer?.layers.append(
-      .init(
-        nuhLayerID: 2, viewOrderIndex: viewOrderIndex, viewID: viewOrderIndex,
-        directReferenceLayers: 1))
-  }
-
-  /// Repeats the NAL units of layer 1 as a third layer.
-  private static func addThirdLayer(_ sample: inout [UInt8]) throws {
-    for range in try LengthPrefixed.nalUnits(in: sample.span.bytes) {
-      var unit = Array(sample[range])
-      guard NALUnitHeader(unit.span.bytes)?.layerID == 1 else { continue }
-      unit[1] = unit[1] & 7 | 2 << 3
-      sample += [0, 0, UInt8(unit.count >> 8 & 0xFF), UInt8(unit.count & 0xFF)] + unit
-    }
-  }
 
   @Test(
     "other layers than two eyes are read as the base layer, with a warning",
@@ -105,7 +77,7 @@ struct MVHEVCDemuxLayersTests {
         layerCount = $0.maxLayersMinus1 + 1
       }
     } sample: {
-      if layerCount > 2 { try Self.addThirdLayer(&$0) }
+      if layerCount > 2 { try VideoParameterSet.addThirdLayer(to: &$0) }
     }
     let (caps, warnings) = try await opened(changed)
     #expect(Set(caps.keys) == [variant.pad, "video_0"])

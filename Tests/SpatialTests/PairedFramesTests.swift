@@ -27,7 +27,7 @@ struct PairedFramesTests {
       (self.left, self.right, self.rate) = (left[...], right[...], rate)
     }
 
-    /// Pairs and drops up to the end of one eye, or up to so many steps.
+    /// Pairs and drops up to the end of one eye, or at most this number of steps.
     mutating func pair(stepCount: Int = .max) {
       var steps = 0
       while let one = left.first, let other = right.first, steps < stepCount {

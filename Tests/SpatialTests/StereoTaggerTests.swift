@@ -131,6 +131,20 @@ struct StereoTaggerTests {
     #expect(lists.last?["stereo-baseline"] == nil)
   }
 
+  @Test(
+    "an orientation replaces that from upstream",
+    arguments: ["rotate-0", "rotate-90", "flip-rotate-0", "flip-rotate-270"])
+  func orientation(tag: String) throws {
+    harness.element.set("orientation", tag)
+    harness.play()
+    harness.setSourceCaps(Self.raw)
+    #expect(sentTags().first?.string("image-orientation") == tag)
+    let upstream = TagList()
+    upstream.set("image-orientation", "rotate-180")
+    harness.push(.tags(upstream))
+    #expect(sentTags().first?.string("image-orientation") == tag)
+  }
+
   @Test("each stream that follows another gets the tags")
   func nextStream() throws {
     harness.element.set("baseline", "65")

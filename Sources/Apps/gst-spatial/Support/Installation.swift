@@ -38,15 +38,16 @@ enum Installation {
   }
 
   /// Lets `parsebin` and `decodebin` read QuickTime and MP4 with the project's demuxer: `qtdemux`
-  /// hides chapters, time codes and metadata, so that a conversion would lose them. A rank in
-  /// GST_PLUGIN_FEATURE_RANK takes precedence.
+  /// hides chapters, time codes and metadata, so that a conversion would lose them. A rank of
+  /// either in GST_PLUGIN_FEATURE_RANK takes precedence.
   private static func preferOwnDemuxer() {
     let ranks = getenv("GST_PLUGIN_FEATURE_RANK").map { String(cString: $0) } ?? ""
-    guard !ranks.contains("mvhevcdemux"), let own = ElementFactory.named("mvhevcdemux"),
+    guard !ranks.contains("mvhevcdemux"), !ranks.contains("qtdemux"),
+      let own = ElementFactory.named("mvhevcdemux"),
       let other = ElementFactory.named("qtdemux")
     else { return }
     // Layered movies stay with 'mvhevcautodemux', which has this rank and comes first by name.
-    own.rank = max(own.rank, other.rank + 1)
+    if own.rank <= other.rank, other.rank < .max { own.rank = other.rank + 1 }
   }
 
   /// The folder of the ready pipelines.

@@ -61,3 +61,32 @@ enum ProjectionChoice: Int32, EnumType {
     }
   }
 }
+
+/// How a player turns the pictures, as a property: the values of the tag `image-orientation`.
+enum OrientationChoice: Int32, EnumType {
+  case none = 0
+  case rotate0 = 1
+  case rotate90 = 2
+  case rotate180 = 3
+  case rotate270 = 4
+  case flipRotate0 = 5
+  case flipRotate90 = 6
+  case flipRotate180 = 7
+  case flipRotate270 = 8
+
+  static let typeName = "GstStereoOrientation"
+
+  var names: (nick: String, description: String) {
+    guard let tag else { return ("none", "Not specified") }
+    let turn = self == .rotate0 ? "Upright" : "Turned \(degrees) degrees clockwise"
+    return (tag, isFlipped ? "Flipped left to right, then turned \(degrees) degrees" : turn)
+  }
+
+  /// The value of `image-orientation`; nil for none.
+  var tag: String? {
+    self == .none ? nil : (isFlipped ? "flip-" : "") + "rotate-\(degrees)"
+  }
+
+  private var isFlipped: Bool { rawValue > Self.rotate270.rawValue }
+  private var degrees: Int32 { (rawValue - 1) % 4 * 90 }
+}

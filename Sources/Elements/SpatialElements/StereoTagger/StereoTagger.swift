@@ -40,6 +40,10 @@ let stereoTagger = ElementDeclaration<StereoTagger>(
       blurb: "How the picture maps onto the viewer's surroundings", default: .none,
       at: \.spatial.projection),
   ] + SpatialSettings.sphereProperties(at: \.spatial) + [
+    .choice(
+      "orientation", nick: "Orientation",
+      blurb: "How players turn the pictures (tag image-orientation); rotate-0 after an element "
+        + "that turned them", default: .none, at: \.orientation),
     .int(
       "view-id", nick: "View id", blurb: "ViewId of the stream's pictures (-1 = not set)",
       in: -1...65535, default: -1, at: \.viewID),
@@ -54,6 +58,7 @@ final class StereoTagger: TransformImplementation {
   struct Settings {
     var eye = EyeChoice.none
     var spatial = SpatialSettings()
+    var orientation = OrientationChoice.none
     var viewID: Int32 = -1
     var layerID: Int32 = -1
 
@@ -120,6 +125,9 @@ final class StereoTagger: TransformImplementation {
     let own = TagList()
     let spatial = settings.current.spatial
     spatial.metadata.write(to: own)
+    if let orientation = settings.current.orientation.tag {
+      own.set(Tag.imageOrientation, .string(orientation))
+    }
     try spatial.sphereTags().write(to: own)
     let isStale = spatial.contradicts(SpatialMetadata(tags))
     return tags.removing(isStale ? [StereoTags.horizontalFieldOfView] : []).merging(own)
