@@ -9,7 +9,7 @@ public struct ClockTime: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
   /// At most `UInt64.max - 1`.
   public let nanoseconds: UInt64
 
-  // What is generic is inlinable, so that other modules have it specialized.
+  // All is inlinable, because each sample and each frame takes dozens of these operations.
 
   /// Creates the time nearest to a number of nanoseconds.
   @inlinable
@@ -26,9 +26,11 @@ public struct ClockTime: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
   }
 
   /// Creates a time from a number of nanoseconds.
+  @inlinable
   public init(integerLiteral nanoseconds: UInt64) { self.init(nanoseconds: nanoseconds) }
 
   /// Creates the time of a running time, or 0 if that is negative.
+  @inlinable
   public init(clamping time: RunningTime) { self.init(nanoseconds: time.nanoseconds) }
 
   /// Creates the duration of a number of units, such as frames, at a rate of `rate / denominator`
@@ -41,13 +43,17 @@ public struct ClockTime: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
   }
 
   /// The largest time: `UInt64.max - 1` nanoseconds, almost 585 years.
-  public static let max = ClockTime(nanoseconds: UInt64.max)
+  @inlinable
+  public static var max: Self { ClockTime(nanoseconds: UInt64.max) }
   /// A second.
-  public static let second: ClockTime = 1_000_000_000
+  @inlinable
+  public static var second: ClockTime { 1_000_000_000 }
   /// A millisecond.
-  public static let millisecond: ClockTime = 1_000_000
+  @inlinable
+  public static var millisecond: ClockTime { 1_000_000 }
 
   /// The time in seconds.
+  @inlinable
   public var seconds: Double { Double(nanoseconds) / 1e9 }
 
   /// Returns the number of whole units, such as frames, that last so long at a rate of
@@ -59,22 +65,27 @@ public struct ClockTime: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
   }
 
   /// Whether `a` is before, or shorter than, `b`.
+  @inlinable
   public static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
 
   /// Returns the sum, at most ``max``.
+  @inlinable
   public static func + (a: Self, b: Self) -> Self {
     Self(nanoseconds: a.nanoseconds.saturatingAdding(b.nanoseconds))
   }
 
   /// Returns the difference; 0 if `b` is greater.
+  @inlinable
   public static func - (a: Self, b: Self) -> Self {
     Self(nanoseconds: a.nanoseconds.saturatingSubtracting(b.nanoseconds))
   }
 
   /// Adds a duration, up to ``max``.
+  @inlinable
   public static func += (a: inout Self, b: Self) { a = a + b }
 
   /// Subtracts a duration, down to 0.
+  @inlinable
   public static func -= (a: inout Self, b: Self) { a = a - b }
 
   /// Returns a multiple, at most ``max``; 0 if the count is negative.
@@ -106,6 +117,7 @@ public struct ClockTime: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
 
   /// Returns the time multiplied by a factor, rounded to the nearest; 0 for a negative factor and
   /// for NaN.
+  @inlinable
   public func scaled(by factor: Double) -> ClockTime {
     // Not every time is a Double.
     guard factor != 1 else { return self }
@@ -129,41 +141,52 @@ public struct RunningTime: Hashable, Comparable, Sendable, ExpressibleByIntegerL
   public init(nanoseconds: some BinaryInteger) { self.nanoseconds = Int64(clamping: nanoseconds) }
 
   /// Creates a running time from a number of nanoseconds.
+  @inlinable
   public init(integerLiteral nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// Creates the running time of a time, at most ``max``.
+  @inlinable
   public init(clamping time: ClockTime) { self.init(nanoseconds: time.nanoseconds) }
 
   /// The earliest running time: `Int64.min` nanoseconds.
-  public static let min = RunningTime(nanoseconds: Int64.min)
+  @inlinable
+  public static var min: Self { RunningTime(nanoseconds: Int64.min) }
   /// The latest running time: `Int64.max` nanoseconds, 292 years.
-  public static let max = RunningTime(nanoseconds: Int64.max)
+  @inlinable
+  public static var max: Self { RunningTime(nanoseconds: Int64.max) }
 
   /// The running time in seconds.
+  @inlinable
   public var seconds: Double { Double(nanoseconds) / 1e9 }
 
   /// The distance from 0.
+  @inlinable
   public var magnitude: ClockTime { ClockTime(nanoseconds: nanoseconds.magnitude) }
 
   /// Whether `a` is before, or shorter than, `b`.
+  @inlinable
   public static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
 
   /// Returns the sum, within ``min`` to ``max``.
+  @inlinable
   public static func + (a: Self, b: Self) -> Self {
     Self(nanoseconds: a.nanoseconds.saturatingAdding(b.nanoseconds))
   }
 
   /// Returns the difference, within ``min`` to ``max``.
+  @inlinable
   public static func - (a: Self, b: Self) -> Self {
     Self(nanoseconds: a.nanoseconds.saturatingSubtracting(b.nanoseconds))
   }
 
   /// Returns the running time a duration later, at most ``max``.
+  @inlinable
   public static func + (time: Self, duration: ClockTime) -> Self {
     Self(nanoseconds: Int128(time.nanoseconds) + Int128(duration.nanoseconds))
   }
 
   /// Returns the running time a duration earlier, at least ``min``.
+  @inlinable
   public static func - (time: Self, duration: ClockTime) -> Self {
     Self(nanoseconds: Int128(time.nanoseconds) - Int128(duration.nanoseconds))
   }
@@ -173,12 +196,14 @@ public struct RunningTime: Hashable, Comparable, Sendable, ExpressibleByIntegerL
 
 extension FixedWidthInteger {
   /// Returns `self + other`, or the nearest representable number.
+  @inlinable
   package func saturatingAdding(_ other: Self) -> Self {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }
 
   /// Returns `self - other`, or the nearest representable number.
+  @inlinable
   package func saturatingSubtracting(_ other: Self) -> Self {
     let (difference, overflow) = subtractingReportingOverflow(other)
     return overflow ? (other < 0 ? .max : .min) : difference
@@ -188,9 +213,12 @@ extension FixedWidthInteger {
 extension UInt64 {
   /// Returns `self * numerator / denominator`, rounded down, or the nearest representable number; 0
   /// if the denominator is 0.
-  @usableFromInline
+  @inlinable
   package func scaled(by numerator: UInt64, over denominator: UInt64) -> UInt64 {
     guard denominator > 0 else { return 0 }
-    return UInt64(clamping: UInt128(self) * UInt128(numerator) / UInt128(denominator))
+    let (high, low) = multipliedFullWidth(by: numerator)
+    // A division of 128 bits takes several times as long.
+    guard high > 0 else { return low / denominator }
+    return high < denominator ? denominator.dividingFullWidth((high, low)).quotient : .max
   }
 }

@@ -6,10 +6,11 @@ import StereoVideo
 /// The current phase of a player, with the state that only this phase needs. Subclasses override
 /// what concerns them: input for another kind of source is ignored.
 ///
-/// A player owns the only reference to its phase, so two threads never use it at the same time.
+/// A player owns the only reference to its phase, so two threads never use it at the same time, and
+/// what is accessed for each sample needs no check at run time that it is not.
 class Phase: @unchecked Sendable {
   /// The pending outputs, which the next phase takes over.
-  final var outputs = OutputQueue()
+  @exclusivity(unchecked) final var outputs = OutputQueue()
 
   /// Advances until there may be output, a request is needed, or another phase begins.
   ///
@@ -66,7 +67,7 @@ class Phase: @unchecked Sendable {
 
 /// A phase in which a movie is played.
 class MoviePhase: Phase, @unchecked Sendable {
-  final var playback: MoviePlayback
+  @exclusivity(unchecked) final var playback: MoviePlayback
 
   init(_ playback: MoviePlayback) {
     self.playback = playback
