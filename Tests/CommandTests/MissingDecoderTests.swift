@@ -35,6 +35,26 @@ struct MissingDecoderTests {
       result.errors.contains("H.264") && result.errors.contains("decoder"), "\(result.errors)")
   }
 
+  @Test("the time code beside damaged video is not what is missing")
+  func timeCode() async throws {
+    _ = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:duration=1", "-c:v",
+        "libx264", "-timecode", "01:00:00:00", "a_360.mov",
+      ], in: folder.url)
+    let movie = URL(filePath: folder.path("a_360.mov"))
+    var bytes = try Data(contentsOf: movie)
+    let record = try #require(bytes.range(of: Data("avcC".utf8)))
+    bytes.replaceSubrange(record, with: Data("free".utf8))
+    try bytes.write(to: movie)
+    for pipeline in ["mono-to-immersive", "h265-to-immersive"] {
+      let result = try Command.run(
+        ["run", pipeline, "input=a_360.mov", "output=b.mov"], in: folder)
+      #expect(result.status != 0 && result.errors.contains("error: "))
+      #expect(!result.errors.contains("tmcd decoder"), "\(result.errors)")
+    }
+  }
+
   @Test("run, convert and frames of a spatial movie name the decoder")
   func spatial() throws {
     try makeSpatial()

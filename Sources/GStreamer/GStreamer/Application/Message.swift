@@ -93,9 +93,25 @@ public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
 
 extension Message {
   /// Describes a missing decoder or other plugin; nil for other messages.
+  ///
+  /// Nil also for decoders of timed metadata (`meta/*`), such as a camera's time code: GStreamer has
+  /// none, and reports each such stream in a movie that it reads.
   public var missingPlugin: String? {
-    guard gst_is_missing_plugin_message(pointer) != 0 else { return nil }
+    guard gst_is_missing_plugin_message(pointer) != 0,
+      missingMediaType?.hasPrefix("meta/") != true
+    else { return nil }
     return adopt(gst_missing_plugin_message_get_description(pointer))
+  }
+
+  /// The media type that a missing decoder or encoder would have to handle; nil for other messages
+  /// and other plugins.
+  var missingMediaType: String? {
+    guard gst_is_missing_plugin_message(pointer) != 0,
+      let value = gst_structure_get_value(gst_message_get_structure(pointer), "detail"),
+      value.pointee.g_type == gst_caps_get_type(), let caps = gst_value_get_caps(value),
+      let first = gst_caps_get_structure(caps, 0)
+    else { return nil }
+    return String(cString: gst_structure_get_name(first))
   }
 }
 

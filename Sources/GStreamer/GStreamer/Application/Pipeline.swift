@@ -147,13 +147,17 @@ extension Element {
 extension Pipeline {
   /// Waits in PAUSED until each sink has a buffer, after the start or a seek.
   ///
+  /// - Parameter kind: the beginning of the media types whose missing decoders matter, such as
+  ///   `video/`; by default all.
   /// - Throws: The first error message as a ``PipelineFailure``, which names a missing decoder; an
   ///   ``ElementError`` after `timeout`.
-  public func preroll(timeout: Duration) async throws {
+  public func preroll(timeout: Duration, needing kind: String = "") async throws {
     let waiting = Task { [self] in
       var missing: String?
       for await message in bus.messages {
-        missing = message.missingPlugin ?? missing
+        if message.missingMediaType?.hasPrefix(kind) ?? true {
+          missing = message.missingPlugin ?? missing
+        }
         if case .error(let failure) = message.content {
           guard let missing else { throw failure }
           throw PipelineFailure(
