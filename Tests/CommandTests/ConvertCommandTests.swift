@@ -266,6 +266,57 @@ struct ConvertCommandTests {
     #expect(try await likeness("back.mp4", left, to: "flat.mp4", "iw:ih") > 30)
   }
 
+  @Test("a file without pictures that can be decoded is refused for that, not for its layout")
+  func unreadable() async throws {
+    _ = try folder.write("", to: "empty.mp4")
+    _ = try folder.write("This is a text, and a longer one.", to: "text.mp4")
+    try Data((0..<50_000).map { _ in UInt8.random(in: .min ... .max) })
+      .write(to: URL(filePath: folder.path("random.mp4")))
+    for name in ["audio.mp4", "audio.mka"] {
+      _ = try await Program.output(
+        of: ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine", "-t", "1", name],
+        in: folder.url)
+    }
+    // Video whose content is gone, beside audio that could be decoded.
+    try await TestMovie.sideBySide(folder.path("damaged.mp4"))
+    try zeroVideo("damaged.mp4")
+    try #require(mkfifo(folder.path("pipe.mp4"), 0o600) == 0)
+    try FileManager.default.createDirectory(
+      at: folder.url.appending(path: "folder.mp4"), withIntermediateDirectories: false)
+    for (name, reason) in [
+      ("empty.mp4", "cannot be read as a movie: Stream contains no data."),
+      ("text.mp4", "cannot be read as a movie: Could not determine type of stream."),
+      ("random.mp4", "cannot be read as a movie: "),
+      ("damaged.mp4", "cannot be read as a movie: No valid frames"),
+      ("audio.mp4", "has no video\n"), ("audio.mka", "has no video\n"),
+      ("pipe.mp4", "is not a file\n"), ("folder.mp4", "is a folder, not a file\n"),
+    ] {
+      let text = try refusal([name, "b.mov"])
+      #expect(text.hasPrefix("error: '\(name)' \(reason)"), "\(text)")
+    }
+    for name in ["pipe.mp4", "folder.mp4"] {
+      #expect(try refusal(["audio.mp4", name, "b.mov"]).contains("'\(name)' is "))
+      for command in [["info"], ["frames", "--at", "0"], ["view"], ["play"]] {
+        let result = try Command.run(command + [name], in: folder)
+        #expect(result.status != 0 && result.errors.contains("'\(name)' is "), "\(result.errors)")
+        #expect(result.errors.contains("a file\n"), "\(result.errors)")
+      }
+    }
+    let info = try Command.run(["info", "damaged.mp4"], in: folder)
+    #expect(info.output.contains("unknown: the pictures cannot be decoded\n"), "\(info.output)")
+  }
+
+  /// Replaces the samples of a movie's video by zeros.
+  private func zeroVideo(_ name: String) throws {
+    let url = URL(filePath: folder.path(name))
+    var bytes = try Data(contentsOf: url)
+    for sample in try MovieFile(folder.path(name)).samples("vide") {
+      let place = try #require(bytes.range(of: Data(sample)))
+      bytes.replaceSubrange(place, with: Data(count: sample.count))
+    }
+    try bytes.write(to: url)
+  }
+
   @Test("wrong arguments are reported before anything runs")
   func mistakes() throws {
     try makeSpatial()

@@ -94,6 +94,7 @@ struct ImmersiveCommandTests {
     for (name, size, projection, pose) in [
       ("half", "width=256,height=64", "half-equirectangular", "10,-5,0"),
       ("whole", "width=128,height=128,multiview-mode=top-bottom", "equirectangular", "0,0,0"),
+      ("part", "width=256,height=64", "equirectangular bounds=0.1,0.1,0.25,0.25", "10,0,0"),
     ] {
       try await TestMovie.play(
         "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,\(size) ! x264enc ! h264parse "
@@ -117,6 +118,10 @@ struct ImmersiveCommandTests {
     #expect(half.contains("sbs-to-mvhevc") && half.contains("projection=half-equirectangular"))
     #expect(half.contains("packing=side-by-side") && !half.contains("note:"), "\(half)")
     #expect(half.contains("the pose is lost: yaw 10.0, pitch -5.0"), "\(half)")
+    // A refusal says all.
+    let part = try Command.run(["convert", "part.mkv", "part.mov"], in: folder)
+    #expect(part.status == 2 && part.errors.contains("an equirectangular picture of"))
+    #expect(!part.errors.contains("warning:"), "\(part.errors)")
     let whole = try line(["whole.mkv", "whole.mov"])
     #expect(whole.contains("tb-to-mvhevc") && whole.contains("projection=equirectangular"))
     #expect(!whole.contains("warning:"), "\(whole)")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import Foundation
 import StereoMedia
 import StereoVideo
+import TestKit
 import Testing
 
 /// ``RecognizedLayout``: names, shapes, declarations and pictures against one another.
@@ -180,5 +182,54 @@ struct RecognizedLayoutTests {
       #expect(LayoutEvidence.Frame(width, height, pixelShape: shape) == nil)
     }
     #expect(LayoutEvidence.Frame(.max, 1) != nil)
+  }
+}
+
+/// ``PictureProbe``: which pictures of a movie it decodes.
+@Suite(.tags(.process))
+struct PictureProbeTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Makes a movie of single pictures, of which some are replaced by pairs side by side.
+  ///
+  /// - Parameters:
+  ///   - pairs: the frames that are replaced, as a condition of FFmpeg on the frame number `n`.
+  ///   - single: the source of the other pictures.
+  ///   - interval: the number of frames from one keyframe to the next.
+  private func probe(pairs: String, single: String, interval: Int) async throws -> PictureProbe {
+    let scene = "mandelbrot=size=320x360:rate=30,split[l][r];[l][r]hstack[pair];"
+    let mixture = "\(single)=size=640x360:rate=30[one];[one][pair]overlay=enable='\(pairs)'"
+    _ = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-y", "-filter_complex", scene + mixture, "-frames:v", "310",
+        "-c:v",
+        "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-g", "\(interval)",
+        "-keyint_min", "\(interval)", "-sc_threshold", "0", "a.mp4",
+      ], in: folder.url)
+    return try await PictureProbe(path: folder.path("a.mp4"))
+  }
+
+  @Test("keyframes decide if there are several, without the pictures between them")
+  func keyframes() async throws {
+    let probe = try await probe(pairs: "not(mod(n,30))", single: "life", interval: 30)
+    #expect(await probe.finding(within: .seconds(60)) == .packed(.sideBySide))
+  }
+
+  @Test("pictures between keyframes decide if there are too few")
+  func otherPictures() async throws {
+    let probe = try await probe(pairs: "gt(n,20)", single: "color", interval: 1000)
+    #expect(await probe.finding(within: .seconds(60)) == .packed(.sideBySide))
+  }
+
+  @Test("without time for more, the first picture decides")
+  func budget() async throws {
+    let probe = try await probe(pairs: "lt(n,5)", single: "color", interval: 1000)
+    #expect(await probe.finding(within: .zero) == .packed(.sideBySide))
+    let black = try await self.probe(pairs: "gt(n,20)", single: "color", interval: 1000)
+    #expect(await black.finding(within: .zero) == .unclear)
   }
 }

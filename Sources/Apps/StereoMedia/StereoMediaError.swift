@@ -2,6 +2,12 @@
 
 internal import GStreamer
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// An error of the library: a code for programs, a message for the user and, if possible, a hint.
 public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of error, for programs to act on.
@@ -68,6 +74,16 @@ extension StereoMediaError {
   /// Returns the error for a file that is not a readable movie.
   package static func unreadable(_ path: String, _ reason: String) -> StereoMediaError {
     StereoMediaError(.unreadable, "'\(path)' cannot be read as a movie: \(reason)")
+  }
+
+  /// Returns the error for a path that names anything but a regular file, such as a folder or a
+  /// pipe, which would block or end before the movie is read; nil for a file and for no file.
+  package static func notAFile(_ path: String) -> StereoMediaError? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return nil }
+    let isFolder = status.st_mode & S_IFMT == S_IFDIR
+    return StereoMediaError(
+      .unreadable, "'\(path)' is \(isFolder ? "a folder, not a file" : "not a file")")
   }
 
   /// Returns the error for a movie whose frames cannot be decoded.

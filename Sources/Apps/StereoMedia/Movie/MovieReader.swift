@@ -26,7 +26,7 @@ package struct MovieReader: Sendable {
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw StereoMediaError.unreadable(path, "it is not a file")
+      throw StereoMediaError.notAFile(path) ?? .unreadable(path, "it is not a file")
     }
     size = UInt64(clamping: status.st_size)
     var parser = MovieParser(fileSize: size)
@@ -83,13 +83,16 @@ package final class MovieSource: Sendable {
     _ path: String, recognizing complete: ((inout LayoutEvidence) -> Void)? = nil
   ) async throws {
     name = path
+    if let error = try await Blocking.run({ StereoMediaError.notAFile(path) }) { throw error }
     guard try await Blocking.run({ Self.isByteStream(path) }) else {
       self.path = path
       var facts = try await Blocking.run { MovieFacts(try MovieReader(path: path)) }
       if let complete, facts.video != nil, facts.stereo != .layered {
         try await Engine.start()
         do throws(RecognizedLayout.Refusal) {
-          facts.recognition = .success(try await RecognizedLayout.recognize(path, complete))
+          facts.recognition = .success(
+            try await RecognizedLayout.recognize(
+              path, .movie(facts), within: RecognizedLayout.displayBudget, complete))
         } catch {
           facts.recognition = .failure(error)
         }

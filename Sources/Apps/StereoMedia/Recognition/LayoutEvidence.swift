@@ -91,32 +91,69 @@ package struct LayoutEvidence: Sendable {
 }
 
 extension RecognizedLayout {
+  /// Time limit for the examination of the pictures before a conversion, which a wrong guess would
+  /// waste.
+  package static let conversionBudget = Duration.seconds(20)
+  /// The same before the movie is only described or shown, for which the user waits.
+  package static let displayBudget = Duration.seconds(3)
+
   /// Recognizes the layout of a movie in any container.
   ///
-  /// - Parameter complete: adds to the evidence what the user specifies.
+  /// - Parameters:
+  ///   - container: the content of the file's index.
+  ///   - budget: time limit for the examination of the pictures.
+  ///   - complete: adds to the evidence what the user specifies.
   /// - Throws: a ``Refusal``.
   package static func recognize(
-    _ path: String, _ complete: (inout LayoutEvidence) -> Void = { _ in }
+    _ path: String, _ container: ContainerFacts, within budget: Duration,
+    _ complete: (inout LayoutEvidence) -> Void = { _ in }
   ) async throws(Refusal) -> RecognizedLayout {
     var evidence = LayoutEvidence(path: path)
-    if let facts = (try? MovieReader(path: path)).map(MovieFacts.init) {
-      evidence.declare(facts)
-    } else if let video = MatroskaVideo(path: path) {
-      evidence.declare(video)
+    switch container {
+    case .movie(let facts) where facts.video == nil: throw .noVideo
+    case .movie(let facts): evidence.declare(facts)
+    case .matroska(let video): evidence.declare(video)
+    case .other: break
     }
     complete(&evidence)
     // Other containers, and what streams declare themselves, are left to GStreamer.
-    let probe = try? await PictureProbe(path: path)
-    if let video = probe?.video {
-      evidence.frame = video.frame ?? evidence.frame
-      evidence.declaredEyes = evidence.declaredEyes ?? video.declaredEyes
+    let probe: Result<PictureProbe, Refusal>
+    do throws(Refusal) {
+      probe = .success(try await PictureProbe(path: path))
+    } catch {
+      probe = .failure(error)
+    }
+    if case .success(let probe) = probe {
+      evidence.frame = probe.video.frame ?? evidence.frame
+      evidence.declaredEyes = evidence.declaredEyes ?? probe.video.declaredEyes
     }
     while true {
       switch recognize(evidence) {
       case .recognized(let layout): return layout
       case .refused(let refusal): throw refusal
-      case .needsPictures: evidence.pictures = (try? await probe?.finding()) ?? .unclear
+      case .needsPictures: evidence.pictures = await (try probe.get()).finding(within: budget)
       }
+    }
+  }
+}
+
+/// The content of the index of a file, as far as this project reads it.
+package enum ContainerFacts: Sendable {
+  /// A QuickTime or MP4 movie.
+  case movie(MovieFacts)
+  /// A Matroska or WebM file.
+  case matroska(MatroskaVideo)
+  /// A file of another format, or one that cannot be read.
+  case other
+
+  /// Reads a file.
+  package init(path: String) {
+    if let facts = (try? MovieReader(path: path)).map(MovieFacts.init) {
+      self = .movie(facts)
+    } else if let video = MatroskaVideo(path: path) {
+      self = .matroska(video)
+    } else {
+      self = .other
     }
   }
 }
@@ -206,7 +243,7 @@ extension SphereBounds {
 
 extension MatroskaVideo {
   /// Reads a file; nil if it cannot be read or is not a Matroska or WebM file with video.
-  package init?(path: String) {
+  fileprivate init?(path: String) {
     // Opening a FIFO that has no writer would block.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }

@@ -20,30 +20,54 @@ package final class PictureProbe: Sendable {
   private static let patience = Duration.seconds(20)
   /// Positions that are examined, as fractions of the movie's duration.
   private static let places = [0.5, 0.25, 0.75, 0.1, 0.9, 0.4, 0.6, 0.33]
-  /// Number of pictures with enough detail after which the others are not decoded.
+  /// Number of pictures with enough detail after which the other keyframes are not decoded.
   private static let sufficientCount = 4
+  /// Number of pictures with enough detail below which pictures between keyframes are decoded, too.
+  private static let minimumCount = 3
 
-  /// Opens a movie and decodes its first picture. Throws if it cannot be decoded.
-  package init(path: String) async throws {
+  /// Opens a movie and decodes its first picture.
+  ///
+  /// - Throws: a ``RecognizedLayout/Refusal`` if it cannot be decoded.
+  package init(path: String) async throws(RecognizedLayout.Refusal) {
+    do {
+      pipeline = try Self.pipeline(path)
+      guard let sink = pipeline.element(named: "sink") else {
+        throw ElementError(.failed, "The pipeline has no sink.")
+      }
+      self.sink = sink
+    } catch {
+      throw .unreadable(Self.reason(error))
+    }
+    pipeline.setState(.paused)
+    do {
+      try await pipeline.preroll(timeout: Self.patience, needing: "video/")
+    } catch {
+      pipeline.end()
+      throw Self.hasNoVideo(error) ? .noVideo : .unreadable(Self.reason(error))
+    }
+  }
+
+  private static func pipeline(_ path: String) throws -> Pipeline {
     let size = HalfComparison.size
     let pipeline = try Pipeline(
       parsing: "filesrc name=source ! decodebin caps=video/x-raw ! videoconvert "
         + "! videoflip name=upright video-direction=auto ! videoconvert "
         + "! videoscale add-borders=false "
         + "! video/x-raw,format=GRAY8,width=\(size),height=\(size) ! fakesink name=sink")
-    self.pipeline = pipeline
-    guard let sink = pipeline.element(named: "sink") else {
-      throw ElementError(.failed, "The pipeline has no sink.")
-    }
-    self.sink = sink
     try pipeline.element(named: "source")?.set("location", parsing: path)
-    pipeline.setState(.paused)
-    do {
-      try await pipeline.preroll(timeout: Self.patience)
-    } catch {
-      pipeline.end()
-      throw error
-    }
+    return pipeline
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    (error as? PipelineFailure)?.message ?? (error as? ElementError)?.message ?? "\(error)"
+  }
+
+  /// Whether a movie failed because it has streams, but none of pictures: `decodebin` lists those
+  /// that it cannot convert to video.
+  private static func hasNoVideo(_ error: any Error) -> Bool {
+    guard let details = (error as? PipelineFailure)?.debug else { return false }
+    return details.contains("no suitable plugins found") && details.contains("Missing decoder: ")
+      && !details.contains("(video/") && !details.contains("(image/")
   }
 
   deinit { pipeline.end() }
@@ -62,22 +86,53 @@ package final class PictureProbe: Sendable {
   }
 
   /// Examines pictures from all over the movie.
-  package func finding() async throws -> PictureFinding {
-    var scores: [HalfComparison.Scores] = []
+  ///
+  /// - Parameter budget: the time after which it decides from the pictures decoded so far.
+  package func finding(within budget: Duration) async -> PictureFinding {
+    var examined = ExaminedPictures()
+    let deadline = ContinuousClock.now + budget
     if let duration = pipeline.duration {
-      for place in Self.places where scores.count < Self.sufficientCount {
-        // Between keyframes, too: a short movie has only one, and may begin in black.
-        guard pipeline.seek(to: duration.scaled(by: place), flags: .accurate) else { break }
-        try await pipeline.preroll(timeout: Self.patience)
-        if let picture = scored() { scores.append(picture) }
+      for place in Self.places where examined.scores.count < Self.sufficientCount {
+        let position = duration.scaled(by: place)
+        guard await seek(to: position, [.keyUnit, .snapNearest], deadline) else { break }
+        examined.add(sink)
+      }
+      // A short movie has only one keyframe, and may begin in black. All pictures since the keyframe
+      // are decoded, so the early ones are the cheap ones.
+      for place in Self.places.sorted() where examined.scores.count < Self.minimumCount {
+        guard await seek(to: duration.scaled(by: place), .accurate, deadline) else { break }
+        examined.add(sink)
       }
     }
-    if scores.isEmpty, let picture = scored() { scores.append(picture) }
-    return PictureFinding(scores)
+    if examined.scores.isEmpty { examined.add(sink) }
+    return PictureFinding(examined.scores)
   }
 
-  private func scored() -> HalfComparison.Scores? {
-    sink.lastBuffer.flatMap { HalfComparison.scores($0.buffer.bytes) }
+  /// Returns whether a picture has been decoded by the deadline.
+  private func seek(
+    to position: ClockTime, _ flags: SeekFlags, _ deadline: ContinuousClock.Instant
+  ) async -> Bool {
+    let rest = ContinuousClock.now.duration(to: deadline)
+    guard rest > .zero, pipeline.seek(to: position, flags: flags) else { return false }
+    do {
+      try await pipeline.preroll(timeout: rest, needing: "video/")
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+/// The pictures of a movie that have been examined.
+private struct ExaminedPictures {
+  private(set) var scores: [HalfComparison.Scores] = []
+  private var times: Set<ClockTime> = []
+
+  /// Adds the picture that a sink shows, if it is another one and has enough detail.
+  mutating func add(_ sink: Element) {
+    guard let (buffer, time) = sink.lastBuffer else { return }
+    if let time, !times.insert(time).inserted { return }
+    if let picture = HalfComparison.scores(buffer.bytes) { scores.append(picture) }
   }
 }
 

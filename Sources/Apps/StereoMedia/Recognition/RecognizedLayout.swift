@@ -32,6 +32,10 @@ package struct RecognizedLayout: Equatable, Sendable {
 
   /// The reason that a movie is not converted.
   package enum Refusal: Error, Equatable {
+    /// The file cannot be decoded, for the given reason, and nothing else tells the layout.
+    case unreadable(String)
+    /// The file has no pictures.
+    case noVideo
     /// Each frame has one picture.
     case onePicture
     /// Neither the file nor its name, shape or pictures tell how the eyes share a frame.

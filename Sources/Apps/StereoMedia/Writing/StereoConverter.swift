@@ -57,7 +57,7 @@ public enum StereoConverter {
       throw StereoMediaError(.missingVideo, "'\(input)' has no video")
     }
     var packing = packing
-    if video.layout == .mono, packing == nil { packing = try await recognizedPacking(input) }
+    if video.layout == .mono, packing == nil { packing = try await recognizedPacking(movie) }
     var settings = settings
     settings.spatial = settings.spatial.fillingGaps(from: video.spatial.writable)
     settings.audio = settings.audio ?? movie
@@ -70,17 +70,21 @@ public enum StereoConverter {
   }
 
   /// Recognizes the arrangement of the eyes.
-  private static func recognizedPacking(_ input: String) async throws -> PackingLayout {
+  private static func recognizedPacking(_ movie: StereoMovie) async throws -> PackingLayout {
     try await Engine.start()
-    guard let found = try? await RecognizedLayout.recognize(input),
-      case .packed(let packing) = found.eyes
-    else {
-      throw StereoMediaError(
-        .missingVideo,
-        "'\(input)' does not signal two eyes, and neither its name nor its pictures show them",
-        hint: "if it has two eyes in each frame, set 'packing'")
+    do throws(RecognizedLayout.Refusal) {
+      let found = try await RecognizedLayout.recognize(
+        movie.path, .movie(movie.facts), within: RecognizedLayout.conversionBudget)
+      if case .packed(let packing) = found.eyes { return packing }
+    } catch {
+      if case .unreadable(let reason) = error {
+        throw StereoMediaError.decoding(movie.path, reason)
+      }
     }
-    return packing
+    throw StereoMediaError(
+      .missingVideo,
+      "'\(movie.path)' does not signal two eyes, and neither its name nor its pictures show them",
+      hint: "if it has two eyes in each frame, set 'packing'")
   }
 }
 

@@ -33,24 +33,21 @@ struct ConversionChoice {
   let layout: LayoutChoice
 
   func make() async throws -> (pipeline: String, values: [String]) {
-    for input in paths.dropLast() where access(input, R_OK) != 0 {
-      // If the input is a spatial movie, the second of three paths is an output.
-      guard input == paths[0] || to == nil && !isLayered(paths[0]) else { continue }
-      throw Refusal("'\(input)': \(String(cString: strerror(errno)))")
-    }
-    // Other containers are left to GStreamer.
-    let facts = (try? MovieReader(path: paths[0])).map(MovieFacts.init)
+    try requireFile(paths[0])
+    let container = ContainerFacts(path: paths[0])
+    let facts = container.movie
     if let facts, facts.stereo == .layered { return try spatialMovieConversion(facts) }
     guard to == nil || to == .mvhevc || to == .immersive else {
       throw Refusal("'\(paths[0])' is not a spatial movie: it can only be converted to mvhevc")
     }
-    let matroska = facts == nil ? MatroskaVideo(path: paths[0]) : nil
-    if let losses = matroska?.losses, !losses.isEmpty, layout.projection == nil {
+    if paths.count == 3 { try requireFile(paths[1]) }
+    let found = try await layout.recognize(
+      paths[0], container, isOneOfTwoFiles: paths.count == 3)
+    // GStreamer's demuxer does not pass on the pose.
+    if let pose = container.matroska?.immersive?.pose, pose != .front, layout.projection == nil {
       Terminal.error.line(
-        "warning: the projection of '\(paths[0])': "
-          + losses.map(\.description).joined(separator: "; "))
+        "warning: the projection of '\(paths[0])': \(ImmersiveLoss.pose(pose))")
     }
-    let found = try await layout.recognize(paths[0], isOneOfTwoFiles: paths.count == 3)
     let geometry = geometry(
       facts, found.projection, isOneEye: found.eyes == .one && paths.count == 2
     ).filter { !isOnCommandLine($0) }
@@ -68,7 +65,7 @@ struct ConversionChoice {
         throw Refusal("fisheye pictures of one eye cannot be converted")
       }
       let isH265 = ["hvc1", "hev1"].contains(facts?.entry.map { "\($0.codec)" })
-      let isMatroskaH265 = matroska?.codec == "V_MPEGH/ISO/HEVC"
+      let isMatroskaH265 = container.matroska?.codec == "V_MPEGH/ISO/HEVC"
       return (
         isH265 || isMatroskaH265 ? "h265-to-immersive" : "mono-to-immersive", ends + geometry
       )
@@ -89,8 +86,12 @@ struct ConversionChoice {
     }
   }
 
-  private func isLayered(_ path: String) -> Bool {
-    (try? MovieReader(path: path)).map { MovieFacts($0).stereo == .layered } ?? false
+  /// Throws if a file does not exist, cannot be read, or is something else, such as a folder.
+  private func requireFile(_ path: String) throws(Refusal) {
+    guard access(path, R_OK) == 0 else {
+      throw Refusal("'\(path)': \(String(cString: strerror(errno)))")
+    }
+    if let error = StereoMediaError.notAFile(path) { throw Refusal("\(error)") }
   }
 
   /// Returns the pipeline for a spatial movie.
@@ -182,19 +183,9 @@ struct ConversionChoice {
   }
 }
 
-extension MatroskaVideo {
-  /// The metadata that a conversion loses, because GStreamer's demuxer does not pass it on.
-  var losses: [ImmersiveLoss] {
-    guard let immersive else { return projection.map { _ in [.projection(.mesh)] } ?? [] }
-    var losses: [ImmersiveLoss] = []
-    if immersive.projection.kind == nil {
-      if case .known(.equirectangular(let bounds)) = immersive.projection {
-        losses.append(.bounds(bounds))
-      } else {
-        losses.append(.projection(immersive.projection))
-      }
-    }
-    if immersive.pose != .front { losses.append(.pose(immersive.pose)) }
-    return losses
+extension ContainerFacts {
+  fileprivate var movie: MovieFacts? { if case .movie(let facts) = self { facts } else { nil } }
+  fileprivate var matroska: MatroskaVideo? {
+    if case .matroska(let video) = self { video } else { nil }
   }
 }

@@ -76,13 +76,17 @@ struct LayoutChoice {
 
   /// Recognizes the layout of a movie, and tells the user what was guessed.
   ///
-  /// - Parameter isOneOfTwoFiles: whether the movie has one eye, and another file the other one.
+  /// - Parameters:
+  ///   - container: the content of the file's index.
+  ///   - isOneOfTwoFiles: whether the movie has one eye, and another file the other one.
   func recognize(
-    _ path: String, isOneOfTwoFiles: Bool = false
+    _ path: String, _ container: ContainerFacts, isOneOfTwoFiles: Bool = false
   ) async throws(ConversionChoice.Refusal) -> RecognizedLayout {
     _ = Installation.prepare()
     do throws(RecognizedLayout.Refusal) {
-      let found = try await RecognizedLayout.recognize(path) { evidence in
+      let found = try await RecognizedLayout.recognize(
+        path, container, within: RecognizedLayout.conversionBudget
+      ) { evidence in
         complete(&evidence)
         evidence.isOneEye = isOneOfTwoFiles
       }
@@ -94,7 +98,7 @@ struct LayoutChoice {
       else { throw ConversionChoice.Refusal(error.text(path)) }
       var answered = self
       answered.packing = LayoutEvidence.GivenPacking(answer)
-      return try await answered.recognize(path, isOneOfTwoFiles: isOneOfTwoFiles)
+      return try await answered.recognize(path, container, isOneOfTwoFiles: isOneOfTwoFiles)
     }
   }
 
@@ -161,6 +165,8 @@ extension RecognizedLayout.Refusal {
   /// The message for the user, with the options that decide.
   func text(_ path: String) -> String {
     switch self {
+    case .unreadable(let reason): "\(StereoMediaError.unreadable(path, reason))"
+    case .noVideo: "'\(path)' has no video"
     case .onePicture:
       """
       '\(path)' has one picture in each frame, not one for each eye

@@ -153,6 +153,7 @@ extension MovieFacts {
   private var reasonForOneEye: String {
     switch recognition {
     case .success, .failure(.onePicture), nil: "no"
+    case .failure(.unreadable), .failure(.noVideo): "unknown: the pictures cannot be decoded"
     case .failure(.unclear): "no, as far as its pictures tell"
     case .failure(.inseparable(let words)): "\(words), which cannot be separated"
     case .failure(.unsupportedProjection(let words)): "unknown: the pictures are \(words)"

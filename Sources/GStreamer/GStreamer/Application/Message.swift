@@ -109,7 +109,7 @@ extension Message {
     guard gst_is_missing_plugin_message(pointer) != 0,
       let value = gst_structure_get_value(gst_message_get_structure(pointer), "detail"),
       value.pointee.g_type == gst_caps_get_type(), let caps = gst_value_get_caps(value),
-      let first = gst_caps_get_structure(caps, 0)
+      gst_caps_get_size(caps) > 0, let first = gst_caps_get_structure(caps, 0)
     else { return nil }
     return String(cString: gst_structure_get_name(first))
   }
