@@ -132,6 +132,40 @@ struct ImmersiveCommandTests {
     #expect(info.contains("equirectangular") && info.contains("360"), "\(info)")
   }
 
+  @Test("H.265 is copied and needs no values for an encoder, unless its pictures must be turned")
+  func copied() async throws {
+    try await TestMovie.make(
+      folder.path("a_360.mp4"),
+      "videotestsrc num-buffers=8 ! video/x-raw,format=I420,width=256,height=128 "
+        + "! x265enc speed-preset=ultrafast ! h265parse ! mp4mux")
+    let copied = try Command.run(
+      ["convert", "a_360.mp4", "b.mov", "quality=18", "preset=fast"], in: folder)
+    #expect(copied.status == 0, "\(copied.errors)")
+    #expect(
+      copied.errors.contains(
+        "note: the video is copied, so quality and preset are not used\n"
+          + "gst-spatial run h265-to-immersive input=a_360.mp4 output=b.mov "
+          + "projection=equirectangular fov=360.000\n"), "\(copied.errors)")
+    let (original, copy) = (
+      try MovieFile(folder.path("a_360.mp4")), try MovieFile(folder.path("b.mov"))
+    )
+    // The first one is preceded by parameter sets.
+    #expect(try copy.samples("vide").dropFirst() == original.samples("vide").dropFirst())
+    #expect(try line(["a_360.mp4", "c.mov", "fov=180"]).contains("fov=180\n"))
+    #expect(throws: Failure.self) { try line(["a_360.mp4", "c.mov", "nonsense=1"]) }
+    for rotation in ["rotate-90", "rotate-180", "flip-rotate-0"] {
+      try await TestMovie.play(
+        "filesrc location=\(folder.path("a_360.mp4")) ! qtdemux ! h265parse "
+          + "! taginject tags=image-orientation=\(rotation) ! m.video_0 mvhevcmux name=m "
+          + "container=mp4 ! filesink location=\(folder.path("turned_360_mono.mp4"))")
+      let turned = try line([
+        "turned_360_mono.mp4", "c.mov", "--projection", "equirectangular", "quality=18",
+      ])
+      #expect(turned.contains("run mono-to-immersive") && turned.contains("quality=18"))
+      #expect(!turned.contains("note: the video is copied"), "\(turned)")
+    }
+  }
+
   @Test("a movie named for headsets becomes one that they recognise")
   func converted() async throws {
     try await makePacked("a_180_LR.mp4")

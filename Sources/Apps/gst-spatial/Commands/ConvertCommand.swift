@@ -57,7 +57,7 @@ struct ConvertCommand: AsyncParsableCommand {
   private var paths: [String] { arguments.filter { !PipelineArguments.isValue($0) } }
 
   func run() async throws {
-    let values = arguments.filter(PipelineArguments.isValue)
+    var values = arguments.filter(PipelineArguments.isValue)
     var choice = layout.choice
     choice.add(values)
     choice.asksUser = !json && !dryRun
@@ -70,6 +70,7 @@ struct ConvertCommand: AsyncParsableCommand {
       Terminal.error.line("error: \(refusal.reason)")
       throw ExitCode.mistakes
     }
+    values = ConversionChoice.usable(values, by: pipeline)
     guard twoPass else { return try await run([pipeline] + chosen + values, isForced: force) }
     let output = paths[paths.count - 1]
     let first = TwoPassFiles(output)

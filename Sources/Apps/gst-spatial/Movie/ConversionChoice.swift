@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import ISOBMFF
 internal import PipelineFile
+internal import PipelineHost
 internal import StereoMedia
 internal import StereoVideo
 
@@ -64,11 +65,7 @@ struct ConversionChoice {
       guard !found.projection.isFisheye else {
         throw Refusal("fisheye pictures of one eye cannot be converted")
       }
-      let isH265 = ["hvc1", "hev1"].contains(facts?.entry.map { "\($0.codec)" })
-      let isMatroskaH265 = container.matroska?.codec == "V_MPEGH/ISO/HEVC"
-      return (
-        isH265 || isMatroskaH265 ? "h265-to-immersive" : "mono-to-immersive", ends + geometry
-      )
+      return (container.isCopyable ? "h265-to-immersive" : "mono-to-immersive", ends + geometry)
     case .packed(let packing):
       guard to != .immersive || found.projection != .flat else {
         throw Refusal(
@@ -85,6 +82,31 @@ struct ConversionChoice {
       return (pipeline, ends + parameters(packing) + geometry)
     }
   }
+
+  /// Returns the values on the command line without those that only an encoder takes, if the
+  /// pipeline copies the video, and tells the user which these are.
+  static func usable(_ values: [String], by pipeline: String) -> [String] {
+    func names(_ pipeline: String) -> Set<String> {
+      let file = (try? Installation.path(ofPipeline: pipeline)).flatMap {
+        PipelineFile.read(path: $0, loading: LocalFiles.bytes).file
+      }
+      return Set((file?.parameters ?? []).map(\.name))
+    }
+    guard !values.isEmpty, let encoding = encodingPipelines[pipeline] else { return values }
+    let others = names(encoding).subtracting(names(pipeline))
+    func name(_ value: String) -> String { String(value.prefix { $0 != "=" }) }
+    let unused = values.map(name).filter(others.contains)
+    guard !unused.isEmpty else { return values }
+    Terminal.error.line(
+      "note: the video is copied, so \(unused.joined(separator: " and ")) "
+        + "\(unused.count == 1 ? "is" : "are") not used")
+    return values.filter { !others.contains(name($0)) }
+  }
+
+  /// The pipelines that copy the video, with ones that encode it for the same purpose.
+  private static let encodingPipelines = [
+    "h265-to-immersive": "mono-to-immersive", "retag": "sbs-to-mvhevc",
+  ]
 
   /// Throws if a file does not exist, cannot be read, or is something else, such as a folder.
   private func requireFile(_ path: String) throws(Refusal) {
@@ -187,5 +209,16 @@ extension ContainerFacts {
   fileprivate var movie: MovieFacts? { if case .movie(let facts) = self { facts } else { nil } }
   fileprivate var matroska: MatroskaVideo? {
     if case .matroska(let video) = self { video } else { nil }
+  }
+
+  /// Whether the video is H.265 whose pictures need not be turned, so that it can be copied.
+  fileprivate var isCopyable: Bool {
+    switch self {
+    case .movie(let facts):
+      ["hvc1", "hev1"].contains(facts.entry.map { "\($0.codec)" })
+        && facts.video?.description.orientation == .upright
+    case .matroska(let video): video.codec == "V_MPEGH/ISO/HEVC"
+    case .other: false
+    }
   }
 }
