@@ -97,8 +97,8 @@ package final class PictureProbe: Sendable {
         guard await seek(to: position, [.keyUnit, .snapNearest], deadline) else { break }
         examined.add(sink)
       }
-      // A short movie has only one keyframe, and may begin in black. All pictures since the keyframe
-      // are decoded, so the early ones are the cheap ones.
+      // A short movie has only one keyframe, and may begin in black. All pictures since the
+      // keyframe are decoded, so the early ones are the cheap ones.
       for place in Self.places.sorted() where examined.scores.count < Self.minimumCount {
         guard await seek(to: duration.scaled(by: place), .accurate, deadline) else { break }
         examined.add(sink)

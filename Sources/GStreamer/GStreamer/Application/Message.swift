@@ -94,8 +94,8 @@ public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
 extension Message {
   /// Describes a missing decoder or other plugin; nil for other messages.
   ///
-  /// Nil also for decoders of timed metadata (`meta/*`), such as a camera's time code: GStreamer has
-  /// none, and reports each such stream in a movie that it reads.
+  /// Nil also for decoders of timed metadata (`meta/*`), such as a camera's time code: GStreamer
+  /// has none, and reports each such stream in a movie that it reads.
   public var missingPlugin: String? {
     guard gst_is_missing_plugin_message(pointer) != 0,
       missingMediaType?.hasPrefix("meta/") != true
