@@ -317,6 +317,66 @@ struct ConvertCommandTests {
     try bytes.write(to: url)
   }
 
+  @Test("audio that cannot be decoded is left out by name; other audio is kept")
+  func audio() async throws {
+    func facts(_ name: String) async throws -> [Substring] {
+      let text = try await Program.output(
+        of: [
+          "ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream=codec_name",
+          "-of", "csv=p=0", name,
+        ], in: folder.url)
+      return String(decoding: text, as: UTF8.self).split(separator: "\n").map {
+        $0.prefix { $0 != "," }
+      }
+    }
+    let input = [
+      "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x96:rate=30:duration=0.5",
+      "-f", "lavfi", "-i", "sine=duration=0.5", "-c:v", "libx264", "-preset", "ultrafast",
+      "-pix_fmt", "yuv420p", "-map", "0",
+    ]
+    for (name, audio, expected) in [
+      ("mp2_SBS.ts", ["-map", "1", "-c:a", "mp2"], ["mp2"]),
+      ("mp2_SBS.mkv", ["-map", "1", "-c:a", "mp2"], ["mp2"]),
+      ("mp3_SBS.ts", ["-map", "1", "-c:a", "libmp3lame"], ["mp3"]),
+      ("aac_SBS.ts", ["-map", "1", "-c:a", "aac"], ["aac"]),
+      ("two_SBS.mkv", ["-map", "1", "-map", "1", "-c:a:0", "aac", "-c:a:1", "alac"], ["aac"]),
+      ("no_SBS.mkv", ["-map", "1", "-c:a", "alac"], []),
+    ] {
+      _ = try await Program.output(of: input + audio + [name], in: folder.url)
+      let result = try Command.run(
+        ["convert", name, "\(name).mov", "preset=ultrafast"], in: folder)
+      #expect(result.status == 0, "\(name): \(result.errors)")
+      #expect(
+        result.errors.contains("is left out: there is no decoder for") == audio.contains("alac"),
+        "\(result.errors)")
+      #expect(result.errors.contains("layer I or II") == name.hasPrefix("mp2"))
+      #expect(try await facts("\(name).mov") == expected.map { Substring($0) }, "\(name)")
+    }
+  }
+
+  @Test("eyes of an odd size lose a column or row, which is said")
+  func oddSize() async throws {
+    for (size, layout, eye) in [
+      ("854x120", "side-by-side", "426x120"), ("320x246", "top-bottom", "320x122"),
+    ] {
+      _ = try await Program.output(
+        of: [
+          "ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i",
+          "testsrc2=size=\(size):rate=30:duration=0.2", "-c:v", "libx264", "-preset", "ultrafast",
+          "-pix_fmt", "yuv420p", "odd.mp4",
+        ], in: folder.url)
+      let result = try Command.run(
+        [
+          "convert", "odd.mp4", "o.mov", "--layout", layout, "preset=ultrafast", "quality=10",
+          "--force",
+        ], in: folder)
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(result.errors.contains("are encoded as \(eye)"), "\(result.errors)")
+      let entry = try MovieFile(folder.path("o.mov")).videoEntry()
+      #expect("\(entry.width)x\(entry.height)" == eye)
+    }
+  }
+
   @Test("wrong arguments are reported before anything runs")
   func mistakes() throws {
     try makeSpatial()

@@ -12,6 +12,32 @@ struct MovieWriterTests {
     BoxTree(try movie.finish().index)
   }
 
+  @Test(
+    "a movie ends when the picture presented last does, whenever it is decoded",
+    arguments: [
+      // The second picture is presented last, long after it is decoded.
+      ([(0, 0, 10), (10, 100, 10), (90, 90, 10)], nil, 110),
+      // A last picture without a duration is presented, too.
+      ([(0, 0, 100), (100, 100, 0)], nil, 101),
+      ([(0, 0, 100), (100, 100, 100)], 150, 150), ([(0, 0, 100), (100, 100, 100)], 900, 200),
+      ([(0, 50, 100), (100, 150, 100)], -5, 50), ([(0, 0, 100)], .max, 100),
+    ] as [([(decode: Int64, presentation: Int64, duration: UInt32)], Int64?, UInt64)])
+  func end(
+    samples: [(decode: Int64, presentation: Int64, duration: UInt32)], limit: Int64?, end: UInt64
+  ) throws {
+    var writer = MovieWriter(container: .mp4, movieTimescale: 1000)
+    let entry = VisualSampleEntry(width: 64, height: 48, hvcC: [1])
+    let track = try writer.addTrack(TrackDescription(.video(entry), timescale: 1000))
+    for (decode, presentation, duration) in samples {
+      var sample = SampleDescription(size: 1, decodeTime: decode, duration: duration)
+      sample.compositionOffset = Int32(presentation - decode)
+      try writer.append(sample, to: track)
+    }
+    if let limit { try writer.endPresentation(of: track, at: limit) }
+    let movie = try Movie(content: Array(try writer.finish().index.dropFirst(8)))
+    #expect(movie.duration == end)
+  }
+
   @Test("sizes beyond 4 GiB give a 64-bit mdat and co64, smaller ones neither")
   func largeFiles() throws {
     for (count, isLarge) in [(2, false), (3, true)] {

@@ -39,9 +39,11 @@ struct PictureOrientationTests {
         == TransformMatrix(a: -0x1_0000, b: 0, c: 0, d: 0x1_0000, x: 1920 << 16))
   }
 
-  @Test("other angles and stretching matrices are no orientation")
+  @Test("other angles are no orientation; stretching does not change it")
   func others() {
     #expect(PictureOrientation(clockwiseRotation: 45) == nil)
-    #expect(TransformMatrix(a: 0x2_0000, b: 0, c: 0, d: 0x1_0000).orientation == nil)
+    #expect(TransformMatrix(a: 0x1_0000, b: 0x1_0000, c: 0, d: 0x1_0000).orientation == nil)
+    #expect(TransformMatrix(a: 0, b: 0, c: 0, d: 0).orientation == nil)
+    #expect(TransformMatrix(a: 0x2_0000, b: 0, c: 0, d: 0x1_0000).orientation == .upright)
   }
 }

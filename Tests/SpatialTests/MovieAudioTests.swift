@@ -112,6 +112,8 @@ struct MovieAudioTests {
   private static let kinds = [
     Kind(encoder: "avenc_aac ! aacparse", codec: "aac"),
     Kind(encoder: "lamemp3enc ! mpegaudioparse", codec: "mp3float"),
+    // MP4 does not tell it from layer III.
+    Kind(encoder: "avenc_mp2 ! mpegaudioparse", codec: "mp2", isMP4Too: false),
     Kind(encoder: "avenc_ac3 ! ac3parse", codec: "ac3"),
     Kind(encoder: "avenc_ac3 ! ac3parse", codec: "ac3", channels: 6),
     Kind(encoder: "avenc_eac3 ! ac3parse", codec: "eac3"),

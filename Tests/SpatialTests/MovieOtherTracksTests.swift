@@ -61,37 +61,32 @@ struct MovieOtherTracksTests {
     try await OwnMovie.make(plain, frames: 90)
     let file = try MovieFile(plain)
     let video = try file.video()
-    var writer = MovieWriter(container: .quickTime)
     var description = TrackDescription(
       .video(try file.videoEntry()), timescale: video.timescale)
     description.references = [
       TrackReference(type: "tmcd", track: TrackID(rawValue: 3)),
       TrackReference(type: "chap", track: TrackID(rawValue: 4)),
     ]
-    let id = try writer.addTrack(description)
-    let ids = try Self.others.map { try writer.addTrack($0.description) }
-    var bytes = writer.header
+    var pictures = HandmadeMovie.Track(description)
     for sample in video.allSamples {
-      try writer.append(
-        SampleDescription(
-          size: sample.size, decodeTime: sample.decodeTime, duration: sample.duration,
-          compositionOffset: Int32(sample.presentationTime - sample.decodeTime),
-          isSync: sample.isSync), to: id)
-      bytes += file.bytes[Int(sample.offset)..<Int(sample.offset) + Int(sample.size)]
+      var copy = SampleDescription(
+        size: sample.size, decodeTime: sample.decodeTime, duration: sample.duration,
+        compositionOffset: Int32(sample.presentationTime - sample.decodeTime),
+        isSync: sample.isSync)
+      copy.dependency = sample.dependency
+      let place = Int(sample.offset)..<Int(sample.offset) + Int(sample.size)
+      pictures.samples.append((copy, Array(file.bytes[place])))
     }
-    for (other, id) in zip(Self.others, ids) {
+    let others = Self.others.map { other in
+      var track = HandmadeMovie.Track(other.description)
       for (number, sample) in other.samples.enumerated() {
-        let data = [UInt8](repeating: UInt8(number), count: 10 + number)
-        try writer.append(
-          SampleDescription(
-            size: UInt32(data.count), decodeTime: sample.time, duration: sample.duration), to: id)
-        bytes += data
+        track.add(
+          [UInt8](repeating: UInt8(number), count: 10 + number), at: sample.time,
+          duration: sample.duration)
       }
+      return track
     }
-    let tail = try writer.finish()
-    let start = Int(tail.patch.offset)
-    bytes.replaceSubrange(start..<start + tail.patch.bytes.count, with: tail.patch.bytes)
-    try Data(bytes + tail.index).write(to: URL(filePath: path))
+    try HandmadeMovie([pictures] + others).write(to: path)
   }
 
   private func play(_ video: String) async throws -> MovieFile {
@@ -162,30 +157,23 @@ struct MovieOtherTracksTests {
     let pcm = AudioSampleEntry(
       coding: .pcm(PCMFormat(bitsPerSample: 16)), channelCount: 1, sampleRate: 8000)
     for enabled in [[true, false], [false, false]] {
-      var writer = MovieWriter(container: .quickTime)
-      var bytes = writer.header
-      let ids = try enabled.map { isEnabled in
-        var track = TrackDescription(.audio(pcm), timescale: 8000)
-        (track.isEnabled, track.alternateGroup) = (isEnabled, 2)
-        return try writer.addTrack(track)
-      }
-      for id in ids {
+      let tracks = enabled.map { isEnabled in
+        var description = TrackDescription(.audio(pcm), timescale: 8000)
+        (description.isEnabled, description.alternateGroup) = (isEnabled, 2)
+        var track = HandmadeMovie.Track(description)
         var run = SampleDescription(size: 2, decodeTime: 0, duration: 1)
         run.count = 4000
-        try writer.append(run, to: id)
-        bytes += [UInt8](repeating: 1, count: 8000)
+        track.samples.append((run, [UInt8](repeating: 1, count: 8000)))
+        return track
       }
-      let tail = try writer.finish()
-      let start = Int(tail.patch.offset)
-      bytes.replaceSubrange(start..<start + tail.patch.bytes.count, with: tail.patch.bytes)
-      try Data(bytes + tail.index).write(to: URL(filePath: path))
+      try HandmadeMovie(tracks).write(to: path)
       try await SpatialTests.play(
         "filesrc location=\(path) ! mvhevcdemux name=d d.audio_0 ! queue ! m.audio_0 "
           + "d.audio_1 ! queue ! m.audio_1 mvhevcmux name=m ! filesink location=\(copy)")
-      let tracks = try MovieFile(copy).tracks("soun")
+      let copies = try MovieFile(copy).tracks("soun")
       // If all are disabled, that is taken for a mistake.
-      #expect(tracks.map(\.isEnabled) == (enabled[0] ? enabled : [true, true]))
-      #expect(tracks.map(\.alternateGroup) == [2, 2])
+      #expect(copies.map(\.isEnabled) == (enabled[0] ? enabled : [true, true]))
+      #expect(copies.map(\.alternateGroup) == [2, 2])
     }
   }
 

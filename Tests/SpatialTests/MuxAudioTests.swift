@@ -48,15 +48,6 @@ struct MuxAudioTests {
     #expect((50 * 1024 - 3000...50 * 1024 + 6000).contains(samples), "\(samples)")
   }
 
-  @Test("MPEG audio of layer 2, which movies do not hold, is refused when pads are linked")
-  func layerTwo() throws {
-    #expect(throws: (any Error).self) {
-      _ = try pipeline(
-        "audiotestsrc num-buffers=50 ! audio/x-raw,rate=48000,channels=2 ! avenc_mp2 ! "
-          + "mux.audio_0 mvhevcmux name=mux ! filesink location=\(path)")
-    }
-  }
-
   @Test("audio that is not split into frames is refused with advice")
   func unframed() async throws {
     let failure = try await failure(

@@ -153,6 +153,27 @@ struct SharedRateTests {
     }
   }
 
+  @Test(
+    "the same pictures give the same stream, however long each takes",
+    arguments: [cases[0], cases[1]])
+  func reproducible(_ test: Case) throws {
+    var test = test
+    test.seconds = 4
+    let streams = try [false, true].map { waits in
+      let encoder = try StereoEncoder(test.configuration)
+      var units: [LayeredAccessUnit] = []
+      for frame in 0..<test.seconds * Self.pictureRate {
+        units += try encoder.encode(
+          left: test.scene.picture(frame: frame, eye: .left),
+          right: test.scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
+        // Waits until the encoder has nothing left to do, as if the next picture came late.
+        if waits { for eye in Eye.allCases { _ = encoder.statistics(of: eye) } }
+      }
+      return try (units + encoder.finish()).map { $0.bytes(framing: .annexB) }
+    }
+    #expect(streams[0] == streams[1])
+  }
+
   @Test("an eye that needs fewer bits leaves the rest to the other")
   func unlikeEyes() throws {
     let test = Case(preset: .veryfast)

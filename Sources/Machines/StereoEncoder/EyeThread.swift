@@ -11,7 +11,9 @@ import StereoVideo
 /// A thread that runs one eye's encoder and a queue of its jobs.
 ///
 /// The threads of the two eyes do not wait for each other: while a picture of one eye takes long,
-/// the processor is free for the other eye's next pictures.
+/// the processor is free for the other eye's next pictures. Pictures are nevertheless handed out
+/// as if each took equally long, so that the rate control, which learns from them, does not depend
+/// on how busy the machine is, and the same input always gives the same stream.
 final class EyeThread {
   enum Job: Sendable {
     case encode(Picture, frame: Int64, isKeyframe: Bool, qp: PictureQP)
@@ -28,7 +30,7 @@ final class EyeThread {
   struct Outcome: Sendable {
     var pictures: [X265Encoder.CodedPicture] = []
     var error: StereoEncoderError?
-    /// Whether no jobs are left.
+    /// Whether neither jobs nor pictures are left.
     var isIdle = true
   }
 
@@ -38,7 +40,11 @@ final class EyeThread {
     struct State {
       /// The first one is in progress.
       var jobs: [Job] = []
-      var outcome = Outcome()
+      /// Number of jobs that are done.
+      var doneCount = 0
+      /// Coded pictures, each with the number of jobs that were done before the one that gave it.
+      var pictures: [(job: Int, picture: X265Encoder.CodedPicture)] = []
+      var error: StereoEncoderError?
       var isStopping = false
     }
 
@@ -83,15 +89,16 @@ final class EyeThread {
     }
 
     private func give(_ picture: X265Encoder.CodedPicture) {
-      state.change { $0.outcome.pictures.append(picture) }
+      state.change { $0.pictures.append(($0.doneCount, picture)) }
     }
 
     private func finish(_ error: StereoEncoderError?) {
       let done: [Job] = state.change { state in
-        state.outcome.error = state.outcome.error ?? error
+        state.error = state.error ?? error
         // x265 must not be called again after it has failed.
-        let count = state.outcome.error == nil ? 1 : state.jobs.count
+        let count = state.error == nil ? 1 : state.jobs.count
         defer { state.jobs.removeFirst(count) }
+        state.doneCount += count
         return Array(state.jobs.prefix(count))
       }
       // Releasing a picture runs its owner's code, which must not happen under the lock.
@@ -129,27 +136,36 @@ final class EyeThread {
   func submit(_ job: Job) {
     shared.state.change {
       // No job runs after an error, so the queue would never empty.
-      if $0.outcome.error == nil { $0.jobs.append(job) }
+      if $0.error == nil { $0.jobs.append(job) }
     }
   }
 
-  /// Waits until at most `count` jobs are left, then returns the pictures coded so far.
+  /// Waits until at most `count` jobs are left, then returns the pictures of all but the last
+  /// `count` jobs, even if more are done.
   func outcome(whenAtMost count: Int) -> Outcome {
-    outcome { $0.jobs.count <= count }
+    outcome { state in
+      guard state.jobs.count <= count else { return nil }
+      let done = state.doneCount + state.jobs.count - count
+      return state.pictures.prefix { $0.job < done }.count
+    }
   }
 
-  /// Waits until there is a picture or no job is left, then returns the pictures coded so far.
+  /// Waits until there is a picture or no job is left, then returns the next picture, if any.
   func nextOutcome() -> Outcome {
-    outcome { !$0.outcome.pictures.isEmpty || $0.jobs.isEmpty }
+    outcome { state in
+      if state.pictures.isEmpty { return state.jobs.isEmpty ? 0 : nil }
+      return 1
+    }
   }
 
-  private func outcome(when isReady: (Shared.State) -> Bool) -> Outcome {
+  /// Waits until `count` gives a number of pictures, and returns these.
+  private func outcome(count: (Shared.State) -> Int?) -> Outcome {
     shared.state.wait { state in
-      guard isReady(state) else { return nil }
-      defer { state.outcome.pictures = [] }
-      var outcome = state.outcome
-      outcome.isIdle = state.jobs.isEmpty
-      return outcome
+      guard let count = count(state) else { return nil }
+      defer { state.pictures.removeFirst(count) }
+      return Outcome(
+        pictures: state.pictures.prefix(count).map(\.picture), error: state.error,
+        isIdle: state.jobs.isEmpty && state.pictures.count == count)
     }
   }
 

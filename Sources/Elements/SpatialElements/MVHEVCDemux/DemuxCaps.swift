@@ -8,9 +8,6 @@ import StereoVideo
 
 /// Caps of video tracks and of their eyes.
 enum DemuxVideoCaps {
-  /// Maximum size in bytes of sample entry boxes that are carried in caps.
-  private static let maximumBoxesSize = 1 << 20
-
   /// Returns the caps of a track's samples as stored; opaque caps for a codec unknown to GStreamer.
   ///
   /// - Parameter viewCount: number of views in the samples' layers.
@@ -41,10 +38,12 @@ enum DemuxVideoCaps {
     }
     let others = entry.configuration.filter { $0 != record && $0.type != "lhvC" }
     let boxes = (others + entry.extensions).flatMap(\.bytes)
-    if codec.media == "video/x-h265", !boxes.isEmpty, boxes.count <= maximumBoxesSize {
-      fields.append((LayeredCaps.sampleEntryBoxes, .buffer(Buffer(boxes))))
+    if ["video/x-h265", "video/x-h264"].contains(codec.media) {
+      fields.append(("parsed", true))
+      if !boxes.isEmpty, boxes.count <= LayeredCaps.maximumBoxesSize {
+        fields.append((LayeredCaps.sampleEntryBoxes, .buffer(Buffer(boxes))))
+      }
     }
-    if ["video/x-h265", "video/x-h264"].contains(codec.media) { fields.append(("parsed", true)) }
     var caps = Caps(codec.media, fields)
     if let record = entry.hvcC { caps = caps.withH265ProfileTierLevel(of: record) }
     if viewCount > 1 {
@@ -143,16 +142,25 @@ extension VideoDescription {
 /// Caps of audio tracks.
 enum DemuxAudioCaps {
   /// Returns the caps of a track's samples; opaque caps for an unknown format, so that it never
-  /// makes the file fail.
+  /// makes the file fail. The boxes of the sample entry that are not understood are for muxers.
   static func caps(_ entry: AudioSampleEntry) -> Caps {
+    let boxes = entry.otherBoxes.flatMap(\.bytes)
+    let caps = coded(entry)
+    guard !boxes.isEmpty, boxes.count <= LayeredCaps.maximumBoxesSize else { return caps }
+    return caps.with([LayeredCaps.sampleEntryBoxes: .buffer(Buffer(boxes))])
+  }
+
+  private static func coded(_ entry: AudioSampleEntry) -> Caps {
     switch entry.coding {
     case .aac(let config): return aac(entry, config)
-    case .mp3:
+    case .mp3, .mp2:
+      let layer: Int32 = entry.coding == .mp3 ? 3 : 2
       let version: Int32 = entry.sampleRate >= 32000 ? 1 : entry.sampleRate >= 16000 ? 2 : 3
       return common(
         "audio/mpeg", entry,
         [
-          ("mpegversion", 1), ("mpegaudioversion", .int(version)), ("layer", 3), ("parsed", true),
+          ("mpegversion", 1), ("mpegaudioversion", .int(version)), ("layer", .int(layer)),
+          ("parsed", true),
         ])
     case .pcm(let format): return pcm(entry, format)
     case .ac3(let record), .eac3(let record):
@@ -174,12 +182,8 @@ enum DemuxAudioCaps {
       }
       return common("audio/x-alac", entry, fields)
     case .other(let type):
-      // For muxers: no decoder asks for these boxes.
-      let boxes = entry.otherBoxes.flatMap(\.bytes)
-      let data: [(key: String, value: Value)] =
-        boxes.isEmpty ? [] : [("codec_data", .buffer(Buffer(boxes)))]
       let row = CodecTable.audio.row(type)
-      return common(row.media, entry, row.fields + data)
+      return common(row.media, entry, row.fields)
     }
   }
 

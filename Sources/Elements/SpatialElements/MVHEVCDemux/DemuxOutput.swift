@@ -66,7 +66,7 @@ final class DemuxOutput {
       case .other(let entry):
         return Caps(
           CodecTable.meta.row(entry.type).media,
-          ["codec_data": .buffer(Buffer(entry.payload))])
+          ["codec_data": .buffer(Buffer(entry.content))])
       }
     case .elementary(let format): return DemuxVideoCaps.elementary(format, upstream: upstream)
     }

@@ -167,7 +167,7 @@ extension MVHEVCEnc.Streaming {
       self.latency = latency
       element.setLatency(min: latency, max: nil)
     }
-    if let warning = stereo.pairs.warning() { element.postWarning(warning) }
+    for warning in stereo.warnings() { element.postWarning(warning) }
     postProgress()
   }
 

@@ -53,7 +53,7 @@ struct EyesTrack {
     }
     element.followSettings(input)
     try write(try input.take(left: left, right: right), to: place, &progress)
-    if let warning = input.pairs.warning() { element.postWarning(warning) }
+    for warning in input.warnings() { element.postWarning(warning) }
   }
 
   /// Writes layered access units.

@@ -115,6 +115,10 @@ final class FragmentedMovieFile: MovieFileWriter {
     demands.withLock { $0.header = true }
   }
 
+  override func endPresentation(of track: Int, at time: Int64) throws {
+    try whole?.endPresentation(of: tracks[track].id, at: time)
+  }
+
   override func pass(_ time: RunningTime, of track: Int) throws {
     tracks[track].silentUntil = max(tracks[track].silentUntil, time)
     try writeReady()

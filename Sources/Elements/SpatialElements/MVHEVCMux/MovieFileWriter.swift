@@ -20,6 +20,10 @@ class MovieFileWriter {
   private struct Track {
     let clock: TrackClock
     var lastDecodeTime: Int64?
+    /// Running time at which the last sample to be presented ends.
+    var end = RunningTime.min
+    /// Running time at which the stream's segment stops; nil if it has no end.
+    var stop: RunningTime?
   }
 
   private var tracks: [Track]
@@ -58,6 +62,10 @@ class MovieFileWriter {
   /// Declares that a track has no more samples.
   func end(_ track: Int) throws {}
 
+  /// Ends the presentation of a track at a time in units of the track, before its last sample ends.
+  /// A file whose fragments are not finalised has no place for it.
+  func endPresentation(of track: Int, at time: Int64) throws {}
+
   /// Writes the pending samples, and completes the file.
   ///
   /// - Parameter isUrgent: whether the file must be on disk when this returns. `filesink` keeps the
@@ -88,7 +96,13 @@ class MovieFileWriter {
     var dependency = SampleDependency()
     /// Number of samples in the buffer, all of one size.
     var count: UInt32 = 1
+    /// Running time at which the stream's segment stops; nil if it has no end.
+    var stop: RunningTime?
   }
+
+  /// Difference of a segment's stop and a sample's end that is due to the rounding of edit lists,
+  /// which many movies have in milliseconds.
+  private static let rounding: ClockTime = 2 * .millisecond
 
   /// Adds the next sample, or run of samples, of a track, in decoding order, and writes the samples
   /// that are ready.
@@ -109,6 +123,8 @@ class MovieFileWriter {
     let total = clock.units(RunningTime(clamping: timing.duration).nanoseconds)
     let duration = total / Int64(timing.count)
     tracks[index].lastDecodeTime = decode &+ duration &* (Int64(timing.count) - 1)
+    tracks[index].end = max(tracks[index].end, timing.presentationTime + timing.duration)
+    tracks[index].stop = timing.stop
     var description = SampleDescription(
       size: size, decodeTime: decode, duration: UInt32(clamping: duration),
       compositionOffset: Int32(clamping: presentation.saturatingSubtracting(decode)),
@@ -130,6 +146,11 @@ class MovieFileWriter {
     guard sampleCount > 0 else {
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")
+    }
+    for (index, track) in tracks.enumerated() {
+      guard let stop = track.stop, track.end > stop + Self.rounding else { continue }
+      try endPresentation(
+        of: index, at: track.clock.units((stop - origin).nanoseconds))
     }
     try complete(isUrgent: isUrgent)
   }
@@ -176,6 +197,10 @@ final class ProgressiveMovieFile: MovieFileWriter {
   override func end(_ track: Int) throws {
     interleaver.end(track)
     try writeReady()
+  }
+
+  override func endPresentation(of track: Int, at time: Int64) throws {
+    try writer.endPresentation(of: tracks[track], at: time)
   }
 
   override func complete(isUrgent: Bool) throws {

@@ -79,7 +79,18 @@ struct MuxDescription {
     case .audio:
       let entry = try input.audioEntry(
         container: element.settings.current.container.container, first: first)
-      return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [input])
+      if entry.coding == .mp2 {
+        element.postWarning(
+          ElementError(
+            .format,
+            "The audio on \(input.name) is MPEG audio of layer I or II, which Apple's players do "
+              + "not play in movies; encode it as AAC."))
+      }
+      let timescale =
+        entry.sampleRate > 0 ? entry.sampleRate : PrivateTrack(input.tags)?.timescale ?? 0
+      return described(
+        TrackDescription(.audio(entry), timescale: timescale > 0 ? timescale : 48_000),
+        by: [input])
     case .subtitle:
       return described(
         TrackDescription(.other(TimedText.subtitles), timescale: MuxSubtitles.timescale),
@@ -160,7 +171,9 @@ struct MuxDescription {
     {
       track.orientation = orientation
     }
-    track.alternateGroup = PrivateTrack(tags)?.alternateGroup ?? 0
+    let origin = PrivateTrack(tags)
+    track.alternateGroup = origin?.alternateGroup ?? 0
+    track.handlerName = origin?.handlerName
     track.isEnabled = inputs.contains { isSelected($0) }
     let others = PrivateMetadata(tags)
     (track.metadata, track.userData) = (others.items, others.userData)
@@ -172,20 +185,24 @@ struct MuxDescription {
   }
 
   /// Whether a pad's stream is played by default.
-  private func isSelected(_ input: MuxInput) -> Bool {
-    let start = element.sinkPads.first { $0.name == input.name }?.streamStart
-    return start?.isUnselected != true
+  private func isSelected(_ input: MuxInput) -> Bool { start(of: input)?.isUnselected != true }
+
+  /// The STREAM_START event of a pad; nil if there was none.
+  private func start(of input: MuxInput) -> Event? {
+    element.sinkPads.first { $0.name == input.name }?.streamStart
   }
 
   /// Makes the tracks of a kind that do not come from a movie alternatives to each other, so that
-  /// players play only one of them: the first that is played by default.
+  /// players play only one of them: the first that is to be selected, as `matroskademux` says of
+  /// default tracks, or else the first that is played by default.
   func makeAlternatives(of kind: MuxInput.Kind, in tracks: inout [TrackDescription]) {
-    let own = inputs.filter { $0.kind == kind && PrivateTrack($0.tags) == nil }
-      .compactMap(\.track).sorted()
+    let found = inputs.filter { $0.kind == kind && PrivateTrack($0.tags) == nil }
+    let own = found.compactMap(\.track).sorted()
     guard own.count > 1 else { return }
     let taken = Set(tracks.map(\.alternateGroup))
     let group = (1...UInt16.max).first { !taken.contains($0) } ?? 1
-    let played = own.first { tracks[$0].isEnabled } ?? own[0]
+    let selected = found.filter { start(of: $0)?.isSelected == true }.compactMap(\.track)
+    let played = selected.min() ?? own.first { tracks[$0].isEnabled } ?? own[0]
     for track in own {
       tracks[track].alternateGroup = group
       tracks[track].isEnabled = track == played

@@ -151,6 +151,7 @@ final class MuxInput {
       timing.isSync = !buffer.flags.contains(.deltaUnit)
       timing.dependency = Self.dependency(of: buffer)
     }
+    if segment.rate > 0 { timing.stop = segment.stop.flatMap { segment.signedRunningTime($0) } }
     return timing
   }
 

@@ -9,7 +9,7 @@ enum MuxAudioCaps {
   /// Without `framed` and `parsed`: parsers set them, but encoders do not.
   static let template: Caps = {
     let caps = Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "raw"])
-    caps.append("audio/mpeg", [("mpegversion", 1), ("layer", 3)])
+    caps.append("audio/mpeg", [("mpegversion", 1), ("layer", .intRange(1...3))])
     for media in ["audio/x-ac3", "audio/x-eac3", "audio/x-flac"] { caps.append(media, []) }
     caps.append("audio/x-opus", [("channel-mapping-family", .intRange(0...255))])
     caps.append("audio/x-alac", [])
@@ -38,12 +38,13 @@ enum MuxAudioCaps {
     }
     let coding = try coding(structure, pad: pad, container: container, first: first)
     let recorded = coding.recordedFormat
-    guard
-      let rate = recorded?.sampleRate ?? structure.int("rate").flatMap(UInt32.init(exactly:)),
-      rate > 0,
-      let channels = recorded?.channelCount
-        ?? structure.int("channels").flatMap(UInt32.init(exactly:)), channels > 0
-    else {
+    func number(_ field: String) -> UInt32 {
+      structure.int(field).flatMap(UInt32.init(exactly:)) ?? 0
+    }
+    let rate = recorded?.sampleRate ?? number("rate")
+    let channels = recorded?.channelCount ?? number("channels")
+    // Formats that are copied without being understood may have neither, such as IAMF.
+    guard rate > 0 && channels > 0 || CodecTable.audio.isOpaque(structure) else {
       throw ElementError(
         .format, "The audio on \(pad) has no rate or no channels.", debug: "\(caps)")
     }
@@ -58,12 +59,14 @@ enum MuxAudioCaps {
       if case .bitmask(let mask)? = structure["channel-mask"], mask != 0 {
         entry.channelBitmap = LoudspeakerBits.bitmap(mask: mask)
       }
-    case .other(let type):
-      entry.otherBoxes = structure.buffer("codec_data").map { OpaqueBox.all(in: $0.bytes) } ?? []
-      if ["samr", "sawb"].contains(type), !entry.otherBoxes.contains(where: { $0.type == "damr" }) {
-        entry.otherBoxes.append(.adaptiveMultiRate)
-      }
     default: break
+    }
+    entry.otherBoxes =
+      structure.buffer(LayeredCaps.sampleEntryBoxes).map { OpaqueBox.all(in: $0.bytes) } ?? []
+    if case .other(let type) = coding, ["samr", "sawb"].contains(type),
+      !entry.otherBoxes.contains(where: { $0.type == "damr" })
+    {
+      entry.otherBoxes.append(.adaptiveMultiRate)
     }
     return entry
   }
@@ -75,6 +78,7 @@ enum MuxAudioCaps {
     switch coding {
     case .aac: 1024
     case .mp3: caps.int("mpegaudioversion") ?? 1 > 1 ? 576 : 1152
+    case .mp2: caps.int("layer") == 1 ? 384 : 1152
     case .ac3, .eac3: 1536
     case .alac(let cookie): cookie.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     case .pcm: 1
@@ -102,7 +106,7 @@ enum MuxAudioCaps {
     case "audio/mpeg" where caps.int("mpegversion") == 4:
       guard let data else { throw missing("AAC", "aacparse") }
       return .aac(audioSpecificConfig: data)
-    case "audio/mpeg": return .mp3
+    case "audio/mpeg": return caps.int("layer") ?? 3 == 3 ? .mp3 : .mp2
     case "audio/x-ac3", "audio/x-eac3":
       let isEnhanced = caps.name == "audio/x-eac3"
       if let data { return isEnhanced ? .eac3(dec3: data) : .ac3(dac3: data) }
@@ -179,13 +183,13 @@ enum MuxMetaCaps {
     _ caps: Caps, pad: String, track: PrivateTrack?
   ) throws -> OtherSampleEntry {
     guard let structure = caps.first, let type = CodecTable.meta.type(of: structure),
-      let payload = structure.buffer("codec_data")
+      let content = structure.buffer("codec_data")
     else {
       throw ElementError(
         .format, "The stream on \(pad) has no codec_data with its sample entry.", debug: "\(caps)")
     }
     return OtherSampleEntry(
-      handlerType: track?.handlerType ?? "meta", type: type, payload: payload.bytes)
+      handlerType: track?.handlerType ?? "meta", type: type, content: content.bytes)
   }
 }
 

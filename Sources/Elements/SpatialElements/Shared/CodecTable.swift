@@ -119,6 +119,9 @@ struct CodecTable: Sendable {
       ?? opaque.first { opaqueName($0) == caps.name }
   }
 
+  /// Whether caps are those of a format that is stored without being understood.
+  func isOpaque(_ caps: StructureView) -> Bool { opaque.contains { opaqueName($0) == caps.name } }
+
   /// Caps of all formats that the muxer accepts by type alone, in the order of their names.
   var caps: Caps {
     let caps = Caps.empty

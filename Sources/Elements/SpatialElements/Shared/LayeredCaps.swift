@@ -15,6 +15,8 @@ enum LayeredCaps {
   /// (vexu, st3d), pixel aspect ratio, colour and anything else. Caps and tags carry only part of
   /// it, so this keeps remuxing lossless.
   static let sampleEntryBoxes = "sample_entry_boxes"
+  /// Maximum size of these boxes in bytes; larger ones are not carried in caps.
+  static let maximumBoxesSize = 1 << 20
   static let profiles = ["multiview-main", "multiview-extended", "multiview-extended-10"]
 
   static let template = Caps(

@@ -77,6 +77,8 @@ struct PrivateTrack: Equatable {
   var handlerType: FourCC
   var timescale: UInt32
   var alternateGroup: UInt16
+  /// The name of the media handler, by which some tools find their tracks; nil if it has none.
+  var handlerName: String?
   /// The media header box, for media types without a standard one.
   var mediaHeader: OpaqueBox?
   /// References to tracks of the source movie, by track ID.
@@ -87,6 +89,7 @@ struct PrivateTrack: Equatable {
     handlerType = track.handlerType
     timescale = track.timescale
     alternateGroup = track.alternateGroup
+    handlerName = track.handlerName
     mediaHeader = track.mediaHeader
     references = track.references
   }
@@ -105,6 +108,7 @@ struct PrivateTrack: Equatable {
     handlerType = FourCC(rawValue: number("handler"))
     timescale = number("timescale")
     alternateGroup = UInt16(truncatingIfNeeded: number("alternate-group"))
+    handlerName = information.string("handler-name")
     mediaHeader = OpaqueBox.all(in: content.bytes).first
     references = []
     guard case .array(let list)? = information["references"] else { return }
@@ -118,9 +122,13 @@ struct PrivateTrack: Equatable {
 
   func write(to tags: TagList) {
     let known = references.prefix(64)
+    var fields: [(key: String, value: Value)] = []
+    if let handlerName, !handlerName.contains("\0") {
+      fields.append(("handler-name", .string(handlerName)))
+    }
     tags.append(
       Tag.privateData, Buffer(mediaHeader?.bytes ?? []), name: Self.name,
-      [
+      fields + [
         ("id", .uint(id.rawValue)), ("handler", .uint(handlerType.rawValue)),
         ("timescale", .uint(timescale)), ("alternate-group", .uint(UInt32(alternateGroup))),
         (

@@ -17,7 +17,7 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
   private let right: EyePictures
   /// Nil for a variable frame rate.
   private let frameDuration: ClockTime?
-  /// For a variable frame rate: durations of the frames inside the encoder, by presentation time.
+  /// Durations of the frames inside the encoder, by presentation time.
   private var durations: [RunningTime: ClockTime] = [:]
   private let baseEye: Eye
   /// Carriers of the metas of the base eye's frames inside the encoder, by presentation time.
@@ -25,6 +25,8 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
   private var previousTime: RunningTime?
   private var pairCount = 0
   private var isDraining = false
+  /// A warning about cropping, not yet posted; nil if frames are encoded whole.
+  private var cropping: ElementError?
 
   /// Throws if the eyes differ or the encoder is not available.
   ///
@@ -37,8 +39,15 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
     self.baseEye = baseEye
     self.left = try EyePictures(left)
     self.right = try EyePictures(right)
+    let (width, height) = (base.width & ~1, base.height & ~1)
+    if (width, height) != (base.width, base.height) {
+      cropping = ElementError(
+        .format,
+        "The eyes are encoded as \(width)x\(height), without the last column or row of their "
+          + "\(base.width)x\(base.height): coded video has even sizes.")
+    }
     var configuration = StereoEncoderConfiguration(
-      width: base.width, height: base.height, bitDepth: self.left.format.bitDepth,
+      width: width, height: height, bitDepth: self.left.format.bitDepth,
       frameRate: Self.ratio(base.frameRate))
     configuration.pixelAspectRatio = Self.ratio(base.pixelAspectRatio)
     configuration.signal = VideoSignal(base, baseCaps)
@@ -75,12 +84,11 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
     let (leftPicture, rightPicture) = (
       try left.picture(pair.left), try right.picture(pair.right)
     )
-    if frameDuration == nil {
-      // A frame without a duration is assumed to last as long as the previous one.
-      durations[pair.presentationTime] =
-        pair.duration ?? previousTime.map { ClockTime(clamping: pair.presentationTime - $0) }
-      previousTime = pair.presentationTime
-    }
+    // Decoders give the average rate of a movie with variable frame durations as its frame rate. A
+    // frame without a duration is assumed to last as long as the previous one.
+    durations[pair.presentationTime] =
+      pair.duration ?? previousTime.map { ClockTime(clamping: pair.presentationTime - $0) }
+    previousTime = pair.presentationTime
     let carrier = Buffer()
     carrier.copyMetas(from: baseEye == .left ? pair.left : pair.right)
     // The layers themselves identify the eyes.
@@ -110,6 +118,9 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
 
   func statistics(of eye: Eye) -> EyeStatistics { encoder.statistics(of: eye) }
 
+  /// Returns a warning about what is left out of each frame, once; else nil.
+  func warning() -> ElementError? { cropping.take() }
+
   private func frames(_ units: [LayeredAccessUnit]) throws -> [LayeredFrame] {
     if configuration == nil, let first = units.first {
       configuration = try LayeredConfiguration(first.woven.parameterSets)
@@ -122,7 +133,7 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
       try buffer.withMutableBytes { unit.write(framing: framing, into: $0) }
       let time = RunningTime(nanoseconds: unit.presentation)
       if let carrier = metas.removeValue(forKey: time) { buffer.copyMetas(from: carrier) }
-      var duration = frameDuration ?? durations.removeValue(forKey: time)
+      var duration = durations.removeValue(forKey: time)
       if isDraining, pairCount == 1 { duration = duration ?? LayeredFrame.stillDuration }
       return LayeredFrame(
         buffer: buffer, presentationTime: time,

@@ -96,6 +96,11 @@ final class StereoInput {
     (maker as? LayeredFrameEncoder)?.statistics(of: eye)
   }
 
+  /// Returns warnings about what has been left out since the last call.
+  func warnings() -> [ElementError] {
+    [(maker as? LayeredFrameEncoder)?.warning(), pairs.warning()].compactMap(\.self)
+  }
+
   // MARK: Frames
 
   /// Takes the next frames from the two pads. Each pad has a frame, is at EOS, or is silent.

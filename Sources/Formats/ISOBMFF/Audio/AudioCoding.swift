@@ -8,6 +8,8 @@ public enum AudioCoding: Equatable, Sendable {
   case aac(audioSpecificConfig: [UInt8])
   /// MPEG-1 or MPEG-2 layer III.
   case mp3
+  /// MPEG-1 or MPEG-2 layer I or II. MP4 does not tell it from layer III.
+  case mp2
   /// Uncompressed samples.
   case pcm(PCMFormat)
   /// AC-3: the content of `dac3` (ETSI TS 102 366 F.4).
@@ -117,7 +119,7 @@ extension AudioCoding {
       let type = Int(configuration[0] >> 3)
       let escaped = 32 + (Int(configuration[0] & 7) << 3 | Int(configuration[1] >> 5))
       return "mp4a.40.\(type == 31 ? escaped : type)"
-    case .mp3: return "mp4a.6B"
+    case .mp3, .mp2: return "mp4a.6B"
     case .ac3: return "ac-3"
     case .eac3: return "ec-3"
     case .opus: return "Opus"

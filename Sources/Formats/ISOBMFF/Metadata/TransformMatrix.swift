@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
+
 /// The 3x3 matrix of `tkhd` and `mvhd` that places a picture on the canvas (ISO/IEC 14496-12
 /// 8.3.2): rows (a, b, u), (c, d, v), (x, y, w).
 ///
@@ -78,12 +80,33 @@ extension TransformMatrix {
     y = b < 0 ? width : d < 0 ? height : 0
   }
 
-  /// The rotation and mirroring of the matrix, whatever its translation; nil for other
+  /// The rotation and mirroring of the matrix, whatever its translation and scaling; nil for other
   /// transformations.
   public var orientation: PictureOrientation? {
     PictureOrientation.all.first {
       let matrix = $0.linearPart
-      return (a, b, c, d) == (matrix.a, matrix.b, matrix.c, matrix.d)
+      return (a.signum(), b.signum(), c.signum(), d.signum())
+        == (matrix.a.signum(), matrix.b.signum(), matrix.c.signum(), matrix.d.signum())
     }
+  }
+
+  /// By how much the picture becomes wider and higher, before it is turned, as 16.16 fixed point;
+  /// nil if its edges do not stay straight.
+  var scale: (width: UInt32, height: UInt32)? {
+    guard orientation != nil else { return nil }
+    return (max(a.magnitude, b.magnitude), max(c.magnitude, d.magnitude))
+  }
+
+  /// Returns the matrix that does what this one does, and then what another one does, without
+  /// their translations.
+  func followed(by other: TransformMatrix) -> TransformMatrix {
+    func sum(_ first: (Int32, Int32), _ second: (Int32, Int32)) -> Int32 {
+      Int32(
+        clamping: (Int64(first.0) * Int64(first.1)).saturatingAdding(
+          Int64(second.0) * Int64(second.1)) >> 16)
+    }
+    return TransformMatrix(
+      a: sum((a, other.a), (b, other.c)), b: sum((a, other.b), (b, other.d)),
+      c: sum((c, other.a), (d, other.c)), d: sum((c, other.b), (d, other.d)))
   }
 }

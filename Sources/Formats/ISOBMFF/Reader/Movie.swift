@@ -91,6 +91,7 @@ extension Movie {
       throw box.error("the movie has no mvhd box with a timescale above 0")
     }
     issues = log.issues
+    for track in tracks.indices { tracks[track].place(by: matrix) }
   }
 
   /// Reads `mvhd` (ISO/IEC 14496-12 8.2.2).

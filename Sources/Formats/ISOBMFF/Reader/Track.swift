@@ -21,8 +21,8 @@ public struct Track: Sendable {
   public internal(set) var layer: Int16 = 0
   /// Volume as 8.8 fixed point.
   public internal(set) var volume: UInt16 = 0
-  /// Placement of the picture. If it is one of the eight orientations,
-  /// ``TrackDescription/orientation`` states which.
+  /// Placement of the picture. ``TrackDescription/orientation`` and the pixel aspect ratio of the
+  /// sample entries say what it and the movie's matrix do.
   public internal(set) var matrix = TransformMatrix.identity
   /// The display size.
   public internal(set) var size = FixedPointSize(width: 0, height: 0)
@@ -127,8 +127,22 @@ extension Track {
     volume = try box.read("volume")
     try box.skip(2, "reserved")
     matrix = try TransformMatrix(&box)
-    description.orientation = matrix.orientation ?? .upright
     size = FixedPointSize(width: try box.read("width"), height: try box.read("height"))
+  }
+
+  /// Sets the orientation and the shape of the pixels according to the track's matrix, which is
+  /// applied first, and the movie's (ISO/IEC 14496-12 6.2.2).
+  mutating func place(by movie: TransformMatrix) {
+    let whole = matrix.followed(by: movie)
+    description.orientation = whole.orientation ?? .upright
+    guard let (width, height) = whole.scale, width != height else { return }
+    for index in sampleEntries.indices {
+      guard case .video(var entry) = sampleEntries[index] else { continue }
+      let stored = entry.pixelAspectRatio ?? .square
+      entry.pixelAspectRatio = stored.scaled(by: width, over: height) ?? stored
+      sampleEntries[index] = .video(entry)
+    }
+    description.sampleEntry = sampleEntries.first ?? description.sampleEntry
   }
 
   /// Reads `edts` (ISO/IEC 14496-12 8.6.6).
@@ -181,7 +195,7 @@ extension Track {
           if componentType != 0 {
             try child.skip(1, "name length")
           }
-          description.handlerName = child.readCString()
+          description.handlerName = Self.withoutLength(child.readCString())
         }
       case "elng":
         issues.optional { () throws(ISOBMFFError) in
@@ -199,6 +213,14 @@ extension Track {
     }
     guard let information else { throw box.error("the track has no minf box") }
     try readInformation(information, issues: &issues)
+  }
+
+  /// Returns a name without the length that some cameras' MP4 files have before it, as in
+  /// QuickTime.
+  private static func withoutLength(_ name: String) -> String {
+    let bytes = name.utf8
+    guard let first = bytes.first, Int(first) == bytes.count - 1 else { return name }
+    return String(decoding: bytes.dropFirst(), as: UTF8.self)
   }
 
   /// Reads `mdhd` (ISO/IEC 14496-12 8.4.2).

@@ -113,6 +113,8 @@ extension AudioSampleEntry {
       return try readElementaryStream(esds)
     case ".mp3", FourCC(rawValue: 0x6D73_0055):
       coding = .mp3
+    case ".mp2":
+      coding = .mp2
     case "ac-3":
       coding = .ac3(dac3: content("dac3") ?? [])
     case "ec-3":

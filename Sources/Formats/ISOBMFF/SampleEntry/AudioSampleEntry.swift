@@ -59,8 +59,9 @@ public struct AudioSampleEntry: Equatable, Sendable {
   /// Returns the type of the sample entry for the coding in a container.
   public func type(in container: MovieContainer) -> FourCC {
     switch (coding, container) {
-    case (.aac, _), (.mp3, .mp4): "mp4a"
+    case (.aac, _), (.mp3, .mp4), (.mp2, .mp4): "mp4a"
     case (.mp3, .quickTime): ".mp3"
+    case (.mp2, .quickTime): ".mp2"
     case (.pcm(let format), .quickTime): classicType(of: format) ?? "lpcm"
     case (.pcm(let format), .mp4): format.isFloat ? "fpcm" : "ipcm"
     case (.ac3, _): "ac-3"
@@ -101,7 +102,7 @@ extension AudioSampleEntry {
         writeVersion2SoundDescription(format, to: &$0)
       case (.quickTime, .other("alaw")), (.quickTime, .other("ulaw")):
         writeSoundDescription(version: 0, to: &$0)
-      case (.quickTime, .mp3), (.quickTime, .other):
+      case (.quickTime, .mp3), (.quickTime, .mp2), (.quickTime, .other):
         writeSoundDescription(version: 1, to: &$0)
       case (.quickTime, _):
         writeSoundDescription(version: 1, to: &$0)
@@ -191,7 +192,7 @@ extension AudioSampleEntry {
     switch coding {
     case .aac(let config):
       elementaryStreamDescriptor(objectType: 0x40, config: config).write(to: &writer)
-    case .mp3:
+    case .mp3, .mp2:
       elementaryStreamDescriptor(objectType: 0x6B, config: nil).write(to: &writer)
     case .pcm(let format):
       writer.fullBox("pcmC") {

@@ -58,6 +58,22 @@ public struct PixelAspectRatio: Equatable, Sendable {
     self.verticalSpacing = verticalSpacing
   }
 
+  static let square = PixelAspectRatio(horizontalSpacing: 1, verticalSpacing: 1)
+
+  /// Returns the ratio multiplied by a fraction, in lowest terms; nil if it is 0, infinite or does
+  /// not fit.
+  func scaled(by numerator: UInt32, over denominator: UInt32) -> PixelAspectRatio? {
+    let width = UInt64(horizontalSpacing) * UInt64(numerator)
+    let height = UInt64(verticalSpacing) * UInt64(denominator)
+    guard width > 0, height > 0 else { return nil }
+    var (divisor, rest) = (width, height)
+    while rest > 0 { (divisor, rest) = (rest, divisor % rest) }
+    guard let horizontal = UInt32(exactly: width / divisor),
+      let vertical = UInt32(exactly: height / divisor)
+    else { return nil }
+    return PixelAspectRatio(horizontalSpacing: horizontal, verticalSpacing: vertical)
+  }
+
   func write(to writer: inout BoxWriter) {
     writer.box("pasp") {
       $0.write(horizontalSpacing)

@@ -25,14 +25,20 @@ public struct OtherSampleEntry: Equatable, Sendable {
   public var handlerType: FourCC
   /// The type of the entry.
   public var type: FourCC
-  /// Everything after the data reference index.
-  public var payload: [UInt8]
+  /// Everything after the type: six bytes of 0, the data reference index and the fields of the
+  /// type. Some writers leave the former two out: Android's, of `mett`.
+  public var content: [UInt8]
 
   /// Creates an entry; `payload` begins after the data reference index.
   public init(handlerType: FourCC, type: FourCC, payload: [UInt8]) {
+    self.init(handlerType: handlerType, type: type, content: [0, 0, 0, 0, 0, 0, 0, 1] + payload)
+  }
+
+  /// Creates an entry from all its bytes after the type.
+  public init(handlerType: FourCC, type: FourCC, content: [UInt8]) {
     self.handlerType = handlerType
     self.type = type
-    self.payload = payload
+    self.content = content
   }
 }
 
@@ -86,6 +92,6 @@ extension SampleEntry {
   private static func opaqueEntry(_ box: BoxReader, handlerType: FourCC) -> SampleEntry {
     .other(
       OtherSampleEntry(
-        handlerType: handlerType, type: box.type, payload: box.rewound(to: 8).opaque.payload))
+        handlerType: handlerType, type: box.type, content: box.rewound(to: 0).opaque.payload))
   }
 }

@@ -149,6 +149,16 @@ public struct MovieWriter: Sendable {
     lastTrack = track
   }
 
+  /// Ends the presentation of a track, by its edit list, although its samples last longer.
+  ///
+  /// - Parameter time: presentation time in units of the track's timescale.
+  /// - Throws: ``MovieWriterError/unknownTrack(_:)``.
+  public mutating func endPresentation(
+    of track: TrackID, at time: Int64
+  ) throws(MovieWriterError) {
+    tracks[try index(of: track)].tables.presentationLimit = time
+  }
+
   /// Returns the number of samples of a track so far; 0 for an unknown track.
   public func sampleCount(of track: TrackID) -> UInt32 {
     (try? index(of: track)).map { tracks[$0].tables.sampleCount } ?? 0

@@ -137,11 +137,7 @@ struct SampleTableBoxes {
 
 extension OtherSampleEntry {
   func write(to writer: inout BoxWriter) {
-    writer.box(type) {
-      $0.write(zeros: 6)
-      $0.write(UInt16(1))
-      $0.write(payload)
-    }
+    writer.box(type) { $0.write(content) }
   }
 }
 

@@ -24,12 +24,15 @@ struct TrackTables: Sendable {
   private var lastCompositionOffset: Int32 = 0
   private(set) var lastDuration: UInt32 = 0
   private var hasRuns = false
+  /// Time at which the presentation ends although a sample lasts longer; nil if none does.
+  var presentationLimit: Int64?
 
-  /// End of the sample presented last.
+  /// End of the sample presented last, or of its presentation.
   var presentationEnd: Int64 {
-    max(
+    let end = max(
       presentationEndBeforeLast,
       lastDecodeTime + Int64(lastCompositionOffset) + Int64(lastDuration))
+    return presentationLimit.map { max(presentationStart, min(end, $0)) } ?? end
   }
 
   /// The sum of all durations.
@@ -70,8 +73,11 @@ struct TrackTables: Sendable {
     } else {
       let distance = UInt32(clamping: sample.decodeTime - lastDecodeTime)
       durations.append(distance)
+      // Decode times tell nothing of how long a picture lasts that is presented in another order.
       presentationEndBeforeLast = max(
-        presentationEndBeforeLast, sample.decodeTime + Int64(lastCompositionOffset))
+        presentationEndBeforeLast,
+        lastDecodeTime + Int64(lastCompositionOffset)
+          + Int64(lastDuration > 0 ? lastDuration : distance))
     }
     let offset = Int64(sample.compositionOffset)
     durations.append(sample.duration, count: sample.count - 1)
@@ -82,7 +88,8 @@ struct TrackTables: Sendable {
       presentationEndBeforeLast = max(presentationEndBeforeLast, lastDecodeTime + offset)
     }
     lastCompositionOffset = sample.compositionOffset
-    lastDuration = sample.duration
+    // Readers leave out a last sample that takes no time.
+    lastDuration = max(sample.duration, 1)
   }
 
   private mutating func appendSizes(of sample: SampleDescription) {

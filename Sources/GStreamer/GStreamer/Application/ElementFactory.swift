@@ -69,6 +69,17 @@ extension ElementFactory {
     return ElementFactory(retaining: pointer)
   }
 
+  /// Whether a decoder is installed for a format, or none is needed because it is raw.
+  public static func hasDecoder(for caps: Caps) -> Bool {
+    if caps.mediaType?.hasSuffix("/x-raw") ?? false { return true }
+    // GST_ELEMENT_FACTORY_TYPE_DECODER, which is a macro.
+    let decoders = gst_element_factory_list_get_elements(1, GST_RANK_MARGINAL)
+    defer { gst_plugin_feature_list_free(decoders) }
+    let fitting = gst_element_factory_list_filter(decoders, caps.pointer, GST_PAD_SINK, 0)
+    defer { gst_plugin_feature_list_free(fitting) }
+    return fitting != nil
+  }
+
   /// The names of all installed factories.
   public static var names: [String] {
     let list = gst_registry_get_feature_list(gst_registry_get(), gst_element_factory_get_type())

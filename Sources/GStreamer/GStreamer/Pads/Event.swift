@@ -106,6 +106,9 @@ public final class Event: MiniObject, @unchecked Sendable {
     streamFlags.rawValue & GST_STREAM_FLAG_UNSELECT.rawValue != 0
   }
 
+  /// Whether a STREAM_START event is for a stream that should be selected by default.
+  public var isSelected: Bool { streamFlags.rawValue & GST_STREAM_FLAG_SELECT.rawValue != 0 }
+
   /// The group ID of a STREAM_START event.
   public var group: UInt32? {
     var group: guint = 0

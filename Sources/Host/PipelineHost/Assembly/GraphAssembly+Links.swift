@@ -50,24 +50,39 @@ extension GraphAssembly {
 
   /// Returns the formats that the link's source pad must support; nil for any.
   private func wantedCaps(_ index: Int) -> PadFilter? {
-    var index = index
     if let text = graph.links[index].padCaps?.text { return PadFilter(text) }
-    // Queues and tees accept whatever the elements downstream of them accept.
-    for _ in graph.links.indices {
-      let link = graph.links[index]
-      if let text = link.filter?.text { return PadFilter(text) }
-      guard passesAnyFormat(link.sink.element),
-        let next = graph.links.firstIndex(where: { $0.source.element == link.sink.element })
-      else { break }
-      index = next
-    }
-    let link = graph.links[index]
+    let link = graph.links[reader(of: index)]
+    if let text = link.filter?.text { return PadFilter(text) }
     let sinks = (type(link.sink.element)?.padTemplates ?? []).filter {
       $0.direction == .sink && (link.sink.pad.map($0.matches) ?? true)
     }
     let all = Caps.empty
     for sink in sinks { Caps(parsing: sink.caps).map(all.append) }
     return all.isEmpty || all.isAny ? nil : PadFilter(all)
+  }
+
+  /// Returns the link, from a link on, by which data reach an element that depends on their format:
+  /// queues and tees accept whatever the elements downstream of them accept.
+  private func reader(of first: Int) -> Int {
+    var index = first
+    for _ in graph.links.indices {
+      let link = graph.links[index]
+      guard link.filter == nil, passesAnyFormat(link.sink.element),
+        let next = graph.links.firstIndex(where: { $0.source.element == link.sink.element })
+      else { break }
+      index = next
+    }
+    return index
+  }
+
+  /// Whether data of a format can be decoded where an optional link leads to `decodebin`. It would
+  /// end the whole run with an error if there is no decoder.
+  private func canDecode(_ caps: Caps, after index: Int) -> Bool {
+    guard graph.links[index].isOptional,
+      ["decodebin", "decodebin3"].contains(
+        graph.elements[graph.links[reader(of: index)].sink.element].type.text)
+    else { return true }
+    return ElementFactory.hasDecoder(for: caps)
   }
 
   /// Whether an element such as a queue passes any format through unchanged.
@@ -186,12 +201,16 @@ extension GraphAssembly {
       }
       return wantedCaps(index)?.admits(caps) ?? true
     }
+    let usable = fitting.filter { canDecode(caps, after: $0) }
     let claimed = state.withLock { state -> Int? in
-      guard let index = fitting.first(where: state.waiting.contains) else { return nil }
+      guard let index = usable.first(where: state.waiting.contains) else { return nil }
       state.waiting.removeAll { $0 == index }
       return index
     }
-    guard let claimed else { return warnOfTrack(name, caps, of: element) }
+    guard let claimed else {
+      let reason = fitting.isEmpty ? "no link takes" : "there is no decoder for"
+      return warnOfTrack(name, caps, reason, of: element)
+    }
     do {
       try configure(pad, of: element, asked: graph.links[claimed].source.pad)
       if startsOptionalBranch(claimed) { try makeBranch(after: claimed) }
@@ -201,14 +220,21 @@ extension GraphAssembly {
     }
   }
 
-  /// Warns about a track that no link takes, if the graph creates movies with audio.
-  private func warnOfTrack(_ pad: String, _ caps: Caps, of element: Int) {
+  /// Warns about a track that is left out, if the graph creates movies with audio.
+  private func warnOfTrack(_ pad: String, _ caps: Caps, _ reason: String, of element: Int) {
     // Both eyes and the stream that they come from are one track.
     guard !["left", "right", "video_0"].contains(pad), makesMoviesWithAudio else { return }
     warn(
       Diagnostic(
-        .warning, "the track '\(pad)' is left out: no link takes \(caps.mediaType ?? "it")",
+        .warning, "the track '\(pad)' is left out: \(reason) \(Self.format(of: caps))",
         at: graph.elements[element].location))
+  }
+
+  /// Returns the format that caps describe, for a message; with the container's own name for it if
+  /// GStreamer has none.
+  private static func format(of caps: Caps) -> String {
+    let name = caps.mediaType ?? "it"
+    return caps.first?.string("codec-id").map { "\(name) (\($0))" } ?? name
   }
 
   private var makesMoviesWithAudio: Bool {
