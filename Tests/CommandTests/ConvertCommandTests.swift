@@ -377,6 +377,31 @@ struct ConvertCommandTests {
     }
   }
 
+  @Test("files and usual parameters can be options, and the output has a name of its own")
+  func options() async throws {
+    try await TestMovie.sideBySide(folder.path("film_SBS.mp4"), frames: 8)
+    try await TestMovie.sideBySide(folder.path("eye.mp4"), frames: 8, width: 320)
+    #expect(
+      try convert(["film_SBS.mp4", "--preset", "ultrafast", "--quality", "30"])
+        == "gst-spatial run sbs-to-mvhevc input=film_SBS.mp4 packing=side-by-side half-aspect=no "
+        + "quality=30 preset=ultrafast")
+    #expect(folder.names.contains("film_SBS_MVHEVC.mov"))
+    #expect(
+      try convert([
+        "--left", "eye.mp4", "--right", "eye.mp4", "-o", "two.mov", "--preset", "ultrafast",
+        "--bitrate", "900",
+      ])
+        == "gst-spatial run two-files-to-mvhevc left=eye.mp4 right=eye.mp4 output=two.mov "
+        + "preset=ultrafast bitrate=900")
+    #expect(try MovieFile(folder.path("two.mov")).videoEntry().lhvC != nil)
+    let back = try Command.run(
+      ["convert", "two.mov", "--to", "two-files", "--quiet"], in: folder)
+    #expect(back.status == 0 && !back.errors.contains("of video in"), "\(back.errors)")
+    #expect(folder.names.contains("two_left.mp4") && folder.names.contains("two_right.mp4"))
+    // Nothing is replaced unless that is asked for.
+    #expect(try Command.run(["convert", "film_SBS.mp4"], in: folder).status == 3)
+  }
+
   @Test("wrong arguments are reported before anything runs")
   func mistakes() throws {
     try makeSpatial()
@@ -385,6 +410,11 @@ struct ConvertCommandTests {
     #expect(try refusal(["a.mov", "l", "r", "--to", "sbs"]).contains("two outputs require"))
     try convert(["a.mov", "flat.mp4", "--to", "2d"])
     #expect(try refusal(["flat.mp4", "b.mp4", "--to", "anaglyph"]).contains("only be converted"))
-    #expect(try Command.run(["convert", "a.mov"], in: folder).status == 64)
+    for line in [[], ["a.mov", "b.mov", "c.mov", "d.mov"], ["--left", "a.mov", "b.mov"]] {
+      #expect(try Command.run(["convert"] + line, in: folder).status == 64, "\(line)")
+    }
+    #expect(try refusal(["--left", "a.mov", "--right", "a.mov"]).contains("has both eyes"))
+    let twoPasses = try refusal(["a.mov", "--two-pass", "--bitrate", "700"])
+    #expect(twoPasses.contains("--output"), "\(twoPasses)")
   }
 }

@@ -17,6 +17,8 @@ struct MovieWriterTests {
     arguments: [
       // The second picture is presented last, long after it is decoded.
       ([(0, 0, 10), (10, 100, 10), (90, 90, 10)], nil, 110),
+      // Samples in their order end where the next one begins, whatever they say.
+      ([(0, 0, 500), (10, 10, 10)], nil, 20),
       // A last picture without a duration is presented, too.
       ([(0, 0, 100), (100, 100, 0)], nil, 101),
       ([(0, 0, 100), (100, 100, 100)], 150, 150), ([(0, 0, 100), (100, 100, 100)], 900, 200),

@@ -13,9 +13,16 @@ struct ConvertCommand: AsyncParsableCommand {
       layout is detected from its pictures. The equivalent 'gst-spatial run' line is printed, so \
       that it can be repeated and modified.
 
+      Video is encoded at a constant quality, by default 22. Lower values give better quality and \
+      larger files: at 18 differences from the original are hardly visible, at 28 they are. \
+      Slower presets give smaller files at the same quality. A bitrate is for channels that have \
+      a limit.
+
       EXAMPLES
+        gst-spatial convert side-by-side.mp4
         gst-spatial convert side-by-side.mp4 spatial.mov
-        gst-spatial convert left.mp4 right.mp4 spatial.mov quality=18
+        gst-spatial convert side-by-side.mp4 --quality 18 -o spatial.mov
+        gst-spatial convert --left left.mp4 --right right.mp4 spatial.mov
         gst-spatial convert concert_180_LR.mp4 concert.mov
         gst-spatial convert movie.mp4 spatial.mov --projection fisheye
         gst-spatial convert side-by-side.mp4 spatial.mov bitrate=12000 --two-pass
@@ -25,9 +32,30 @@ struct ConvertCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: "The input, or one for each eye (left, right); the output; parameters as name=value.",
+    help: """
+      The input, or one for each eye (left, right, output); the output, by default named after the \
+      input; parameters of the ready pipeline as name=value.
+      """,
     completion: .file())
-  var arguments: [String]
+  var arguments: [String] = []
+
+  @Option(help: "The left eye's movie.", completion: .file())
+  var left: String?
+
+  @Option(help: "The right eye's movie.", completion: .file())
+  var right: String?
+
+  @Option(name: .shortAndLong, help: "The output.", completion: .file())
+  var output: String?
+
+  @Option(help: "The quality, from 0 (best) to 51.")
+  var quality: String?
+
+  @Option(help: "How thoroughly to encode: ultrafast to placebo, by default medium.")
+  var preset: String?
+
+  @Option(help: "The average bitrate of both eyes together in kbit/s, instead of a quality.")
+  var bitrate: String?
 
   @Option(help: "The output: mvhevc, immersive, sbs, tb, anaglyph, 2d, two-files.")
   var to: ConversionChoice.Target?
@@ -48,23 +76,45 @@ struct ConvertCommand: AsyncParsableCommand {
   @Flag(help: "Print events as JSON.")
   var json = false
 
-  func validate() throws {
-    guard (2...3).contains(paths.count) else {
-      throw ValidationError("Specify an input (or one for each eye) and an output.")
+  @Flag(name: .shortAndLong, help: "Print neither progress nor a summary.")
+  var quiet = false
+
+  func validate() throws { _ = try files() }
+
+  /// Returns the files, whether they are options or only in their order.
+  private func files() throws(ValidationError) -> ConversionChoice.Files {
+    var paths = arguments.filter { !PipelineArguments.isValue($0) }
+    guard (left == nil) == (right == nil) else {
+      throw ValidationError("--left and --right belong together.")
+    }
+    if let left, let right { paths.insert(contentsOf: [left, right], at: 0) }
+    let isEyes = left != nil
+    if let output { paths.append(output) }
+    guard let input = paths.first else {
+      throw ValidationError("Specify a movie, or one for each eye.")
+    }
+    switch (paths.count, isEyes) {
+    case (1, _): return .init(input: input)
+    case (2, true): return .init(input: input, other: paths[1])
+    case (2, false): return .init(input: input, output: paths[1])
+    case (3, _): return .init(input: input, other: paths[1], output: paths[2])
+    default: throw ValidationError("There are more files than the inputs and an output.")
     }
   }
 
-  private var paths: [String] { arguments.filter { !PipelineArguments.isValue($0) } }
-
   func run() async throws {
+    let files = try files()
     var values = arguments.filter(PipelineArguments.isValue)
+    for (name, value) in [("quality", quality), ("preset", preset), ("bitrate", bitrate)] {
+      if let value { values.append("\(name)=\(value)") }
+    }
     var choice = layout.choice
     choice.add(values)
     choice.asksUser = !json && !dryRun
     let (pipeline, chosen): (String, [String])
     do {
       (pipeline, chosen) = try await ConversionChoice(
-        paths: paths, values: values, to: to, layout: choice
+        files: files, values: values, to: to, layout: choice
       ).make()
     } catch let refusal as ConversionChoice.Refusal {
       Terminal.error.line("error: \(refusal.reason)")
@@ -72,7 +122,10 @@ struct ConvertCommand: AsyncParsableCommand {
     }
     values = ConversionChoice.usable(values, by: pipeline)
     guard twoPass else { return try await run([pipeline] + chosen + values, isForced: force) }
-    let output = paths[paths.count - 1]
+    guard let output = files.output else {
+      Terminal.error.line("error: --two-pass needs an output: --output spatial.mov")
+      throw ExitCode.mistakes
+    }
     let first = TwoPassFiles(output)
     if let reason = TwoPassFiles.refusal(pipeline, values) {
       Terminal.error.line("error: \(reason)")
@@ -100,8 +153,9 @@ struct ConvertCommand: AsyncParsableCommand {
   private func run(_ line: [String], isForced: Bool) async throws {
     let words = ["gst-spatial", "run"] + line
     Terminal.error.line(words.map(ShellWord.quoted).joined(separator: " "))
-    let flags = [(isForced, "--force"), (dryRun, "--dry-run"), (json, "--json")].filter(\.0).map(
-      \.1)
+    let flags = [
+      (isForced, "--force"), (dryRun, "--dry-run"), (json, "--json"), (quiet, "--quiet"),
+    ].filter(\.0).map(\.1)
     try await RunCommand.parse(line + flags).run()
   }
 }

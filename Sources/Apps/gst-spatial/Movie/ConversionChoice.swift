@@ -27,39 +27,50 @@ struct ConversionChoice {
     init(_ reason: String) { self.reason = reason }
   }
 
-  let paths: [String]
+  /// The files of a conversion.
+  struct Files {
+    var input: String
+    /// The right eye's movie, or with three paths for a spatial movie, the left eye's output.
+    var other: String?
+    /// Nil for a name made from that of the input.
+    var output: String?
+  }
+
+  let files: Files
   /// The parameters on the command line, as `name=value`; they take precedence.
   let values: [String]
   let to: Target?
   let layout: LayoutChoice
 
   func make() async throws -> (pipeline: String, values: [String]) {
-    try requireFile(paths[0])
-    let container = ContainerFacts(path: paths[0])
+    let input = files.input
+    try requireFile(input)
+    let container = ContainerFacts(path: input)
     let facts = container.movie
     if let facts, facts.stereo == .layered { return try spatialMovieConversion(facts) }
     guard to == nil || to == .mvhevc || to == .immersive else {
-      throw Refusal("'\(paths[0])' is not a spatial movie: it can only be converted to mvhevc")
+      throw Refusal("'\(input)' is not a spatial movie: it can only be converted to mvhevc")
     }
-    if paths.count == 3 { try requireFile(paths[1]) }
+    if let other = files.other { try requireFile(other) }
     let found = try await layout.recognize(
-      paths[0], container, isOneOfTwoFiles: paths.count == 3)
+      input, container, isOneOfTwoFiles: files.other != nil)
     // GStreamer's demuxer does not pass on the pose.
     if let pose = container.matroska?.immersive?.pose, pose != .front, layout.projection == nil {
       Terminal.error.line(
-        "warning: the projection of '\(paths[0])': \(ImmersiveLoss.pose(pose))")
+        "warning: the projection of '\(input)': \(ImmersiveLoss.pose(pose))")
     }
     let geometry = geometry(
-      facts, found.projection, isOneEye: found.eyes == .one && paths.count == 2
+      facts, found.projection, isOneEye: found.eyes == .one && files.other == nil
     ).filter { !isOnCommandLine($0) }
-    if paths.count == 3 {
+    let output = files.output.map { ["output=\($0)"] } ?? []
+    if let other = files.other {
       guard !found.projection.isFisheye else {
         throw Refusal("fisheye pictures in two files cannot be converted; pack them into one file")
       }
-      let ends = ["left=\(paths[0])", "right=\(paths[1])", "output=\(paths[2])"]
+      let ends = ["left=\(input)", "right=\(other)"] + output
       return ("two-files-to-mvhevc", ends + geometry)
     }
-    let ends = ["input=\(paths[0])", "output=\(paths[1])"]
+    let ends = ["input=\(input)"] + output
     switch found.eyes {
     case .one:
       guard !found.projection.isFisheye else {
@@ -70,7 +81,7 @@ struct ConversionChoice {
       guard to != .immersive || found.projection != .flat else {
         throw Refusal(
           """
-          '\(paths[0])' has flat pictures
+          '\(input)' has flat pictures
             = if they surround the viewer, specify how: --projection half-equirectangular or \
           --projection equirectangular
           """)
@@ -120,17 +131,18 @@ struct ConversionChoice {
   private func spatialMovieConversion(_ facts: MovieFacts) throws -> (
     pipeline: String, values: [String]
   ) {
-    if paths.count == 3 {
+    if let left = files.other {
       guard to == nil || to == .twoFiles else {
         throw Refusal("two outputs require --to two-files")
       }
-      return (
-        "mvhevc-to-two-files", ["input=\(paths[0])", "left=\(paths[1])", "right=\(paths[2])"]
-      )
+      guard let right = files.output else {
+        throw Refusal("'\(files.input)' is a spatial movie, which has both eyes")
+      }
+      return ("mvhevc-to-two-files", ["input=\(files.input)", "left=\(left)", "right=\(right)"])
     }
-    let ends = ["input=\(paths[0])", "output=\(paths[1])"]
+    let ends = ["input=\(files.input)"] + (files.output.map { ["output=\($0)"] } ?? [])
     // QuickTime keeps the stereo geometry; MP4 is for television sets, which need H.264.
-    let isQuickTime = paths[1].lowercased().hasSuffix(".mov")
+    let isQuickTime = files.output?.lowercased().hasSuffix(".mov") ?? false
     switch to ?? .sideBySide {
     case .sideBySide where isQuickTime: return ("mvhevc-to-packed", ends)
     case .topBottom where isQuickTime: return ("mvhevc-to-packed", ends + ["mode=top-bottom"])
@@ -138,12 +150,14 @@ struct ConversionChoice {
     case .topBottom: return ("mvhevc-to-tb", ends)
     case .anaglyph: return ("mvhevc-to-anaglyph", ends)
     case .flat: return ("mvhevc-to-2d", ends + ["eye=\(facts.baseEye?.rawValue ?? "left")"])
+    case .twoFiles where files.output == nil: return ("mvhevc-to-two-files", ends)
     case .twoFiles:
       throw Refusal("--to two-files requires two outputs, for the left and the right eye")
     case .mvhevc: return ("retag", ends)
     case .immersive:
       throw Refusal(
-        "'\(paths[0])' is a spatial movie already; 'gst-spatial run retag' changes its projection")
+        "'\(files.input)' is a spatial movie already; 'gst-spatial run retag' changes its "
+          + "projection")
     }
   }
 

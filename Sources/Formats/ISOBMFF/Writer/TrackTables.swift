@@ -74,10 +74,11 @@ struct TrackTables: Sendable {
       let distance = UInt32(clamping: sample.decodeTime - lastDecodeTime)
       durations.append(distance)
       // Decode times tell nothing of how long a picture lasts that is presented in another order.
+      let isReordered = lastCompositionOffset != sample.compositionOffset
       presentationEndBeforeLast = max(
         presentationEndBeforeLast,
         lastDecodeTime + Int64(lastCompositionOffset)
-          + Int64(lastDuration > 0 ? lastDuration : distance))
+          + Int64(isReordered ? lastDuration : distance))
     }
     let offset = Int64(sample.compositionOffset)
     durations.append(sample.duration, count: sample.count - 1)
