@@ -49,6 +49,42 @@ struct MultivariantPlaylistTests {
     #expect(flat.variants.map(\.uri) == ["video_0_mono/index.m3u8"])
   }
 
+  @Test("groups of audio have the same members: codings of all languages, or one group of all")
+  func audioGroups() {
+    func rendition(_ language: String, _ codecs: String, isDefault: Bool = false) -> AudioRendition
+    {
+      AudioRendition(
+        "\(language)-\(codecs)", groupID: codecs, name: language, language: language,
+        isDefault: isDefault, channelCount: 2, codecs: codecs, bandwidth: 100_000,
+        averageBandwidth: 90_000)
+    }
+    func lines(_ audio: [AudioRendition], _ tag: String) -> [Substring] {
+      var playlist = MultivariantPlaylist()
+      playlist.variants = [variant("v", 5_000_000, RenditionLayout(isStereo: false))]
+      playlist.audio = audio
+      return playlist.text.split(separator: "\n").filter { $0.hasPrefix("#EXT-X-\(tag):") }
+    }
+    // Alternative codings of the same languages.
+    let both = ["mp4a.40.2", "ac-3"].flatMap { codecs in
+      [rendition("en", codecs, isDefault: true), rendition("de", codecs)]
+    }
+    #expect(lines(both, "STREAM-INF").count == 2)
+    #expect(lines(both, "MEDIA").filter { $0.contains("DEFAULT=YES") }.count == 2)
+    // Each language in a coding of its own.
+    let mixed = [
+      rendition("en", "mp4a.40.2", isDefault: true), rendition("fr", "Opus", isDefault: true),
+      rendition("de", "ac-3"), rendition("en", "ac-3"),
+    ]
+    let streams = lines(mixed, "STREAM-INF")
+    #expect(streams.count == 1)
+    #expect(streams[0].contains("CODECS=\"hvc1.1.6.L123.B0,mp4a.40.2,Opus,ac-3\""))
+    #expect(streams[0].contains("AUDIO=\"audio\"") && streams[0].contains("BANDWIDTH=5100000"))
+    let media = lines(mixed, "MEDIA")
+    #expect(media.allSatisfy { $0.contains("GROUP-ID=\"audio\"") })
+    #expect(media.filter { $0.contains("DEFAULT=YES") }.count == 1)
+    #expect(media.map { $0.contains("NAME=\"en 2\"") } == [false, false, false, true])
+  }
+
   @Test("immersive pictures need their layout even for one eye, and no flat players' variant")
   func immersive() {
     var playlist = MultivariantPlaylist()

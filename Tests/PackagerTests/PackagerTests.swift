@@ -54,6 +54,26 @@ struct PackagerTests {
     #expect(manifest.contains("<S t=\"120000\" d=\"45000\"/>"))
   }
 
+  @Test(
+    "a finished movie's target duration is that of its longest segment, in all renditions",
+    arguments: [
+      (gop: 30, target: 2, written: 2), (gop: 132, target: 2, written: 4),
+      (gop: 136, target: 2, written: 5),
+    ])
+  func targetDuration(gop: Int, target: Int, written: Int) throws {
+    let disk = try packaged(
+      PackagerSettings(.onDemand, target: target),
+      [
+        (video("v", isStereo: false, iFrames: true), pictures(gop * 3, gop: gop)),
+        (audio("a"), packets(gop * 5)),
+      ])
+    for path in ["v/index.m3u8", "v/iframe.m3u8", "a/index.m3u8"] {
+      let playlist = try disk.playlist(path)
+      #expect(playlist.targetDuration == written, "\(path)")
+      #expect(playlist.longestDuration <= written, "\(path)")
+    }
+  }
+
   @Test("each keyframe is a chunk of its own, which a playlist of pictures finds by its bytes")
   func iFrames() throws {
     let disk = try packaged(

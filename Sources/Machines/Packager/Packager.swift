@@ -232,7 +232,11 @@ public struct Packager<Payload: Sendable>: Sendable {
           tracks[index].pending.count, start: starts[position].time, end: nil, date: listedDate,
           to: &outputs)
       }
-      tracks[index].endPlaylists()
+    }
+    // Renditions share one target duration (RFC 8216 6.2.4).
+    let longest = tracks.map(\.playlist.longestDuration).max() ?? 0
+    for index in tracks.indices {
+      tracks[index].endPlaylists(longest: longest)
       try list(index)
     }
     listAll()

@@ -372,14 +372,16 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   // MARK: Playlists
 
   /// Marks the playlists as ended.
-  mutating func endPlaylists() {
+  ///
+  /// - Parameter longest: Duration of the longest segment of all renditions, rounded to seconds.
+  mutating func endPlaylists(longest: Int) {
     playlist.preloadHint = nil
     guard settings.hasEnd else { return }
     playlist.hasEnded = true
     iFrames?.hasEnded = true
     guard settings.kind == .onDemand else { return }
-    playlist.kind = .onDemand
-    iFrames?.kind = .onDemand
+    playlist.complete(targetDuration: longest)
+    iFrames?.complete(targetDuration: longest)
   }
 
   /// - Parameters:

@@ -19,9 +19,11 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     var lines = [
       "#EXTM3U", "#EXT-X-VERSION:\(needsLayout ? 12 : 6)", "#EXT-X-INDEPENDENT-SEGMENTS",
     ]
+    let audio = groupedAudio
     lines += audio.map(\.line)
+    let groups = Self.groups(of: audio)
     lines += variants.flatMap { variant in
-      audioGroups(of: variant).flatMap { variant.lines(group: $0) }
+      groups.flatMap { variant.lines(group: $0) }
     }
     lines += iFrames.map(\.iFrameLine)
     return lines.joined(separator: "\n") + "\n"
@@ -36,7 +38,35 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     return playlist.variants.isEmpty ? nil : playlist
   }
 
-  private func audioGroups(of variant: Variant) -> [AudioGroup?] {
+  /// The audio renditions in groups with the same members (RFC 8216 4.3.4.1.1): if each coding has
+  /// all of them, the codings are alternatives, and players choose one; otherwise they are one
+  /// group.
+  private var groupedAudio: [AudioRendition] {
+    var members: [String: Set<String>] = [:]
+    for rendition in audio {
+      members[rendition.groupID, default: []].insert(
+        "\(rendition.language ?? "")/\(rendition.name)")
+    }
+    guard Set(members.values).count > 1 else { return audio }
+    var names: Set<String> = []
+    var hasDefault = false
+    return audio.map { rendition in
+      var rendition = rendition
+      rendition.groupID = "audio"
+      rendition.isDefault = rendition.isDefault && !hasDefault
+      hasDefault = hasDefault || rendition.isDefault
+      var number = 2
+      let name = rendition.name
+      while !names.insert(rendition.name).inserted {
+        rendition.name = "\(name) \(number)"
+        number += 1
+      }
+      return rendition
+    }
+  }
+
+  /// Returns the groups to combine with each variant; one nil without audio.
+  private static func groups(of audio: [AudioRendition]) -> [AudioGroup?] {
     var groups: [AudioGroup] = []
     for rendition in audio {
       if let index = groups.firstIndex(where: { $0.id == rendition.groupID }) {
@@ -49,10 +79,11 @@ public struct MultivariantPlaylist: Equatable, Sendable {
   }
 }
 
-/// The audio renditions with one group ID, which are coded alike and combined with each variant.
+/// The audio renditions with one group ID, which are combined with each variant.
 struct AudioGroup: Equatable {
   let id: String
-  let codecs: String
+  /// Of all renditions, separated by commas.
+  private(set) var codecs: String
   private(set) var bandwidth: UInt64
   private(set) var averageBandwidth: UInt64
 
@@ -62,6 +93,9 @@ struct AudioGroup: Equatable {
   }
 
   mutating func add(_ rendition: AudioRendition) {
+    if !codecs.split(separator: ",").contains(Substring(rendition.codecs)) {
+      codecs += ",\(rendition.codecs)"
+    }
     bandwidth = max(bandwidth, rendition.bandwidth)
     averageBandwidth = max(averageBandwidth, rendition.averageBandwidth)
   }
@@ -175,9 +209,10 @@ public enum VideoRange: String, Sendable {
 public struct AudioRendition: Equatable, Sendable {
   /// URI of the media playlist.
   public var uri: String
-  /// Common to renditions that are coded alike.
+  /// Common to renditions that are coded alike. Written so only if the groups have the same
+  /// members; otherwise all are one group.
   public var groupID: String
-  /// Shown to users; unique within the group.
+  /// Shown to users; unique within the group, else a number is added.
   public var name: String
   /// A BCP 47 tag.
   public var language: String?
