@@ -74,6 +74,25 @@ struct PackagerTests {
     }
   }
 
+  @Test(
+    "a manifest does not list segments that a rendition lacks before it begins or after it ends")
+  func lateAudio() throws {
+    var settings = PackagerSettings(.onDemand, target: 1)
+    settings.names.manifest = "manifest.mpd"
+    let sound = packets(281).filter { (3 * second..<5 * second).contains($0.presentationTime) }
+    let disk = try packaged(settings, [(video("v"), pictures(210)), (audio("a"), sound)])
+    let manifest = try disk.text("manifest.mpd")
+    let part = try #require(manifest.split(separator: "<Representation id=\"a\"").last)
+    let start = try #require(part.firstMatch(of: /startNumber="(\d+)"/)).1
+    #expect(start == "3")
+    let rows = part.matches(of: /<S t="\d+" d="\d+"(?: r="(\d+)")?\/>/)
+    let count = rows.reduce(0) { $0 + 1 + (Int($1.1 ?? "0") ?? 0) }
+    for number in 3..<3 + count {
+      #expect(disk.files["a/segment0000\(number).m4s"] != nil, "\(number)")
+    }
+    #expect(count == 2 || count == 3)
+  }
+
   @Test("each keyframe is a chunk of its own, which a playlist of pictures finds by its bytes")
   func iFrames() throws {
     let disk = try packaged(

@@ -232,8 +232,9 @@ struct ErrorTests {
           + "t. ! queue ! mux.right " + mux())
       let file = try MovieFile(path)
       #expect(try file.video().samples.count == 3)
-      #expect(try file.videoEntry().width == UInt16(parts[0]))
-      #expect(try file.videoEntry().height == UInt16(parts[1]))
+      // The last column or row of odd pictures is left out.
+      #expect(try file.videoEntry().width == UInt16(parts[0]).map { $0 & ~1 })
+      #expect(try file.videoEntry().height == UInt16(parts[1]).map { $0 & ~1 })
     } catch let failure as PipelineFailure {
       #expect(failure.element == "mux", "\(failure)")
       #expect(!failure.message.isEmpty)

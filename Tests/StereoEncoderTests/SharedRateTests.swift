@@ -155,7 +155,7 @@ struct SharedRateTests {
 
   @Test(
     "the same pictures give the same stream, however long each takes",
-    arguments: [cases[0], cases[1]])
+    arguments: [cases[0], cases[1], Case(preset: .fast)])
   func reproducible(_ test: Case) throws {
     var test = test
     test.seconds = 4
@@ -171,7 +171,8 @@ struct SharedRateTests {
       }
       return try (units + encoder.finish()).map { $0.bytes(framing: .annexB) }
     }
-    #expect(streams[0] == streams[1])
+    let change = zip(streams[0], streams[1]).enumerated().first { $1.0 != $1.1 }
+    #expect(change == nil, "from access unit \(change?.offset ?? 0) on")
   }
 
   @Test("an eye that needs fewer bits leaves the rest to the other")

@@ -329,7 +329,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
         start: startUnits,
         duration: chunks.isEmpty
           ? UInt64(clamping: clock.units(Int64(clamping: duration)))
-          : chunks.reduce(0) { $0 + ($1.fragment.parts.first?.duration ?? 0) }))
+          : chunks.reduce(0) { $0 + ($1.fragment.parts.first?.duration ?? 0) },
+        isGap: chunks.isEmpty))
     outputs.append(
       .segment(
         PackagedSegment(

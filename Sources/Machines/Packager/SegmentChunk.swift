@@ -58,9 +58,12 @@ extension RenditionTrack {
   /// Returns a period of this rendition for a DASH manifest; nil if none of its segments is listed.
   func representation(_ period: RenditionPeriod, path: String) -> MediaPresentation.Representation?
   {
-    guard let initialization = period.initializationPath, !period.timeline.isEmpty else {
-      return nil
-    }
+    // Gaps have no files, and a manifest has no word for them: those before the first segment and
+    // after the last one are left out.
+    let gapCount = period.timeline.prefix(while: \.isGap).count
+    var segments = Array(period.timeline.dropFirst(gapCount))
+    while segments.last?.isGap ?? false { segments.removeLast() }
+    guard let initialization = period.initializationPath, !segments.isEmpty else { return nil }
     let rendition = period.rendition
     let content: MediaPresentation.Content
     switch (rendition.content, rendition.track.sampleEntry) {
@@ -79,7 +82,7 @@ extension RenditionTrack {
       id: rendition.name, content: content, codecs: rendition.codecs, bandwidth: bitRate.peak,
       timescale: rendition.track.timescale,
       initialization: FileNames.address(of: initialization, from: path),
-      media: media, startNumber: period.firstSequence + period.removedCount,
-      segments: period.timeline)
+      media: media, startNumber: period.firstSequence + period.removedCount + UInt64(gapCount),
+      segments: segments)
   }
 }

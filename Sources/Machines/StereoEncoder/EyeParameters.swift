@@ -21,6 +21,7 @@ struct EyeParameters {
       options, unitColumns: (configuration.width + unit - 1) / unit,
       unitRows: (configuration.height + unit - 1) / unit)
     if configuration.rateControl.isShared { try allowQPOffsets() }
+    try avoidUnsetMargins(height: configuration.height)
     for (name, value) in Self.step(keyframeDistance: configuration.keyframeDistance) {
       try x265.parse(name, value)
     }
@@ -65,6 +66,15 @@ struct EyeParameters {
     try x265.parse("aq-mode", "1")
     // For x265, a strength of 0 means no adaptive quantization.
     try x265.parse("aq-strength", "0.001")
+  }
+
+  /// Switches weighted prediction off for pictures of a single row of coding tree units. x265 does
+  /// not extend their weighted references downwards (`MotionReference::applyWeight`): it would
+  /// predict from unset memory, differently from run to run, and unlike decoders.
+  private func avoidUnsetMargins(height: Int) throws(StereoEncoderError) {
+    guard height <= Int(x265.values.maxCUSize) else { return }
+    try x265.parse("weightp", "false")
+    try x265.parse("weightb", "false")
   }
 
   /// Returns options that reduce the coding tree unit to fit into the picture: x265 accepts no

@@ -71,10 +71,12 @@ public struct MediaPresentation: Equatable, Sendable {
       public var start: UInt64
       /// Duration.
       public var duration: UInt64
+      /// Whether the rendition has nothing there, and no file.
+      public var isGap: Bool
 
       /// Creates a position.
-      public init(start: UInt64, duration: UInt64) {
-        (self.start, self.duration) = (start, duration)
+      public init(start: UInt64, duration: UInt64, isGap: Bool = false) {
+        (self.start, self.duration, self.isGap) = (start, duration, isGap)
       }
     }
 
