@@ -21,7 +21,10 @@ struct EyeParameters {
       options, unitColumns: (configuration.width + unit - 1) / unit,
       unitRows: (configuration.height + unit - 1) / unit)
     if configuration.rateControl.isShared { try allowQPOffsets() }
-    try avoidUnsetMargins(height: configuration.height)
+    let hasSlices = options.contains { $0.canonicalName == "slices" && $0.value != "1" }
+    if hasSlices || configuration.height <= Int(x265.values.maxCUSize) {
+      try avoidUnsetReferences()
+    }
     for (name, value) in Self.step(keyframeDistance: configuration.keyframeDistance) {
       try x265.parse(name, value)
     }
@@ -68,11 +71,10 @@ struct EyeParameters {
     try x265.parse("aq-strength", "0.001")
   }
 
-  /// Switches weighted prediction off for pictures of a single row of coding tree units. x265 does
-  /// not extend their weighted references downwards (`MotionReference::applyWeight`): it would
-  /// predict from unset memory, differently from run to run, and unlike decoders.
-  private func avoidUnsetMargins(height: Int) throws(StereoEncoderError) {
-    guard height <= Int(x265.values.maxCUSize) else { return }
+  /// Switches weighted prediction off, for pictures or slices of a single row of coding tree units.
+  /// x265 never fills their weighted references (`MotionReference::applyWeight` returns for row 0):
+  /// it would predict from unset memory, differently from run to run, and unlike decoders.
+  private func avoidUnsetReferences() throws(StereoEncoderError) {
     try x265.parse("weightp", "false")
     try x265.parse("weightb", "false")
   }
@@ -134,7 +136,7 @@ package struct EncoderOption: Equatable {
   let value: String?
 
   /// The name as x265 matches it: without a leading `--`, `no-` or `no`, and with `-` for `_`.
-  private var canonicalName: String {
+  fileprivate var canonicalName: String {
     var name = String(self.name.map { $0 == "_" ? "-" : $0 })[...]
     if name.hasPrefix("--") { name = name.dropFirst(2) }
     if name.hasPrefix("no-") {

@@ -36,15 +36,11 @@ enum DemuxVideoCaps {
     if let lhvC = entry.lhvC {
       fields.append((LayeredCaps.layeredCodecData, .buffer(Buffer(lhvC))))
     }
-    let others = entry.configuration.filter { $0 != record && $0.type != "lhvC" }
-    let boxes = (others + entry.extensions).flatMap(\.bytes)
-    if ["video/x-h265", "video/x-h264"].contains(codec.media) {
-      fields.append(("parsed", true))
-      if !boxes.isEmpty, boxes.count <= LayeredCaps.maximumBoxesSize {
-        fields.append((LayeredCaps.sampleEntryBoxes, .buffer(Buffer(boxes))))
-      }
-    }
     var caps = Caps(codec.media, fields)
+    if ["video/x-h265", "video/x-h264"].contains(codec.media) {
+      let others = entry.configuration.filter { $0 != record && $0.type != "lhvC" }
+      caps = SampleEntryBoxes.add(others + entry.extensions, to: caps.with(["parsed": true]))
+    }
     if let record = entry.hvcC { caps = caps.withH265ProfileTierLevel(of: record) }
     if viewCount > 1 {
       let record = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }
@@ -142,12 +138,9 @@ extension VideoDescription {
 /// Caps of audio tracks.
 enum DemuxAudioCaps {
   /// Returns the caps of a track's samples; opaque caps for an unknown format, so that it never
-  /// makes the file fail. The boxes of the sample entry that are not understood are for muxers.
+  /// makes the file fail.
   static func caps(_ entry: AudioSampleEntry) -> Caps {
-    let boxes = entry.otherBoxes.flatMap(\.bytes)
-    let caps = coded(entry)
-    guard !boxes.isEmpty, boxes.count <= LayeredCaps.maximumBoxesSize else { return caps }
-    return caps.with([LayeredCaps.sampleEntryBoxes: .buffer(Buffer(boxes))])
+    SampleEntryBoxes.add(entry.otherBoxes, to: coded(entry))
   }
 
   private static func coded(_ entry: AudioSampleEntry) -> Caps {

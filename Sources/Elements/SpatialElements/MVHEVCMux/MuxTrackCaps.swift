@@ -61,8 +61,7 @@ enum MuxAudioCaps {
       }
     default: break
     }
-    entry.otherBoxes =
-      structure.buffer(LayeredCaps.sampleEntryBoxes).map { OpaqueBox.all(in: $0.bytes) } ?? []
+    entry.otherBoxes = SampleEntryBoxes.read(structure) ?? []
     if case .other(let type) = coding, ["samr", "sawb"].contains(type),
       !entry.otherBoxes.contains(where: { $0.type == "damr" })
     {

@@ -77,10 +77,10 @@ enum MuxVideoCaps {
   private static func describe(
     _ entry: inout VisualSampleEntry, _ caps: Caps, pixelAspectRatio: Fraction?
   ) {
-    let boxes = caps.first?.buffer(LayeredCaps.sampleEntryBoxes)?.bytes
+    let boxes = SampleEntryBoxes.read(caps.first)
     if let boxes {
       entry.fields = nil
-      entry.add(OpaqueBox.all(in: boxes))
+      entry.add(boxes)
     }
     let said = VideoDescription(boxesOf: entry).adding(to: Caps("video/x-h265"))
     func isNews(_ field: String) -> Bool {

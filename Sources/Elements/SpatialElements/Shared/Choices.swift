@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import ISOBMFF
 import StereoVideo
 
 /// The eye that a stream shows, as a property.
@@ -77,16 +78,19 @@ enum OrientationChoice: Int32, EnumType {
   static let typeName = "GstStereoOrientation"
 
   var names: (nick: String, description: String) {
-    guard let tag else { return ("none", "Not specified") }
-    let turn = self == .rotate0 ? "Upright" : "Turned \(degrees) degrees clockwise"
-    return (tag, isFlipped ? "Flipped left to right, then turned \(degrees) degrees" : turn)
+    guard let orientation else { return ("none", "Not specified") }
+    let degrees = orientation.clockwiseRotation
+    let turn = degrees == 0 ? "Upright" : "Turned \(degrees) degrees clockwise"
+    return (
+      orientation.tag,
+      orientation.isFlipped ? "Flipped left to right, then turned \(degrees) degrees" : turn
+    )
   }
 
-  /// The value of `image-orientation`; nil for none.
-  var tag: String? {
-    self == .none ? nil : (isFlipped ? "flip-" : "") + "rotate-\(degrees)"
+  /// Nil for none.
+  var orientation: PictureOrientation? {
+    PictureOrientation(
+      clockwiseRotation: self == .none ? -1 : Int(rawValue - 1) % 4 * 90,
+      isFlipped: rawValue > Self.rotate270.rawValue)
   }
-
-  private var isFlipped: Bool { rawValue > Self.rotate270.rawValue }
-  private var degrees: Int32 { (rawValue - 1) % 4 * 90 }
 }

@@ -140,6 +140,29 @@ struct CodecTable: Sendable {
   }
 }
 
+/// The boxes of a movie's sample entry, except for the decoder's configuration, as a field of caps:
+/// stereo description (`vexu`, `st3d`), pixel aspect ratio, colour, ambisonics (`SA3D`) and all
+/// others. Caps and tags carry only part of it, so this keeps remuxing lossless. No decoder reads
+/// it.
+enum SampleEntryBoxes {
+  /// The boxes, concatenated.
+  static let field = "sample_entry_boxes"
+  /// In bytes; more is not carried in caps.
+  private static let maximumSize = 1 << 20
+
+  /// Returns caps with the boxes of their stream's sample entry.
+  static func add(_ boxes: [OpaqueBox], to caps: Caps) -> Caps {
+    let bytes = boxes.flatMap(\.bytes)
+    guard !bytes.isEmpty, bytes.count <= maximumSize else { return caps }
+    return caps.with([field: .buffer(Buffer(bytes))])
+  }
+
+  /// Returns the boxes in caps; nil if these have none.
+  static func read(_ caps: StructureView?) -> [OpaqueBox]? {
+    caps?.buffer(field).map { OpaqueBox.all(in: $0.bytes) }
+  }
+}
+
 extension PCMFormat {
   /// GStreamer's name of the sample format, such as `S16LE`.
   var capsName: String {

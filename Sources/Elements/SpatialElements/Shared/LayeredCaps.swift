@@ -11,12 +11,6 @@ import StereoVideo
 /// stream as extended H.265 and keeps plain decoders and parsers from accepting it by accident.
 enum LayeredCaps {
   static let layeredCodecData = "layered_codec_data"
-  /// The boxes of a movie's sample entry except for the records, concatenated: stereo description
-  /// (vexu, st3d), pixel aspect ratio, colour and anything else. Caps and tags carry only part of
-  /// it, so this keeps remuxing lossless.
-  static let sampleEntryBoxes = "sample_entry_boxes"
-  /// Maximum size of these boxes in bytes; larger ones are not carried in caps.
-  static let maximumBoxesSize = 1 << 20
   static let profiles = ["multiview-main", "multiview-extended", "multiview-extended-10"]
 
   static let template = Caps(
@@ -129,7 +123,7 @@ struct LayeredInput {
         "codec_data": .buffer(Buffer(record.bytes)),
       ],
       removing: [
-        LayeredCaps.layeredCodecData, LayeredCaps.sampleEntryBoxes, "views", "profile", "tier",
+        LayeredCaps.layeredCodecData, SampleEntryBoxes.field, "views", "profile", "tier",
         "level", "multiview-mode", "multiview-flags",
       ])
     return single.withH265ProfileTierLevel(of: record.bytes)

@@ -125,8 +125,8 @@ final class StereoTagger: TransformImplementation {
     let own = TagList()
     let spatial = settings.current.spatial
     spatial.metadata.write(to: own)
-    if let orientation = settings.current.orientation.tag {
-      own.set(Tag.imageOrientation, .string(orientation))
+    if let orientation = settings.current.orientation.orientation {
+      own.set(Tag.imageOrientation, .string(orientation.tag))
     }
     try spatial.sphereTags().write(to: own)
     let isStale = spatial.contradicts(SpatialMetadata(tags))

@@ -194,8 +194,10 @@ extension Track {
           // QuickTime's variant has a component type, and its name begins with a length.
           if componentType != 0 {
             try child.skip(1, "name length")
+            description.handlerName = child.readCString()
+          } else {
+            description.handlerName = Self.withoutLength(child.readCString())
           }
-          description.handlerName = Self.withoutLength(child.readCString())
         }
       case "elng":
         issues.optional { () throws(ISOBMFFError) in

@@ -74,7 +74,7 @@ struct TrackTables: Sendable {
       let distance = UInt32(clamping: sample.decodeTime - lastDecodeTime)
       durations.append(distance)
       // Decode times tell nothing of how long a picture lasts that is presented in another order.
-      let isReordered = lastCompositionOffset != sample.compositionOffset
+      let isReordered = lastCompositionOffset != sample.compositionOffset && lastDuration > 1
       presentationEndBeforeLast = max(
         presentationEndBeforeLast,
         lastDecodeTime + Int64(lastCompositionOffset)
