@@ -120,6 +120,85 @@ struct KeepingTests {
     #expect(folder.names == ["a.yaml", "out.incomplete"])
   }
 
+  /// Starts to convert `a.mp4`, of 240 pictures with audio, at 20 pictures per second, all of which
+  /// have been read long before they are encoded; returns once some have reached the encoder.
+  private func slowConversion() async throws -> Program {
+    try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 240)
+    let file = try folder.write(
+      """
+      elements:
+        source: { type: filesrc, location: a.mp4 }
+        parse: { type: parsebin }
+        split: { type: sbssplit, input-mode-override: side-by-side }
+        mux: { type: mvhevcmux, speed-preset: ultrafast, option-string: rc-lookahead=5 }
+        sink: { type: filesink, location: out.mov }
+      links:
+        - source -> parse
+        - parse[audio/*] -> queue -> mux.audio_0
+        - >-
+          parse[video/*] -> decodebin
+          -> queue(max-size-time=20s, max-size-bytes=0, max-size-buffers=0)
+          -> identity(sleep-time=50000) -> split
+        - split.left -> queue -> mux.left
+        - split.right -> queue -> mux.right
+        - mux -> sink
+      """, to: "a.yaml")
+    let command = try Command.start(["run", file, "--json"], in: folder)
+    try command.wait(for: "\"frames\":4")
+    return command
+  }
+
+  @Test(
+    "what was read from a file is not encoded after a signal; audio ends with the pictures",
+    arguments: [SIGINT, SIGTERM, SIGHUP])
+  func ended(signal: Int32) async throws {
+    let command = try await slowConversion()
+    command.send(signal)
+    let result = command.result()
+    #expect(result.status == 128 + signal, "\(result.errors)")
+    let movie = try MovieFile(folder.path("out.mov"))
+    let pictures = try movie.track("vide")
+    #expect((1..<150).contains(pictures.samples.count))
+    // Durations after edit lists.
+    let durations = try ["vide", "soun"].map { kind in
+      Double(try #require(try movie.track(kind).duration)) / Double(movie.movie.timescale)
+    }
+    #expect(durations[1] <= durations[0] + 0.05 && durations[1] > durations[0] - 0.5, "\(durations)")
+    #expect(result.output.contains("\"frames\":\(pictures.samples.count),"))
+    #expect(folder.names == ["a.mp4", "a.yaml", "out.mov"])
+  }
+
+  @Test("the third signal leaves at once, and says what is left")
+  func third() throws {
+    // The end of the stream never gets through the muxer's input.
+    let file = try folder.write(
+      """
+      elements: { sink: { type: filesink, location: out } }
+      links: ["videotestsrc -> identity(sleep-time=2000000) -> sink"]
+      """, to: "a.yaml")
+    let command = try Command.start(["run", file, "--json"], in: folder)
+    try command.wait(for: "\"frames\":2")
+    for _ in 0..<3 {
+      command.interrupt()
+      Thread.sleep(forTimeInterval: 0.4)
+    }
+    let result = command.result()
+    #expect(result.status == 130)
+    #expect(result.output.contains("\"event\":\"kept\",\"path\":\"out.incomplete\""))
+  }
+
+  @Test("a stream without an end that SIGTERM ends is a success, as service managers expect")
+  func service() throws {
+    let command = try Command.start(
+      ["run", "live-test-to-mvhevc", "output=out.mov", "--json"], in: folder)
+    try command.wait(for: "\"frames\":1")
+    command.terminate()
+    let result = command.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("\"stopped\":true"))
+    #expect(folder.names == ["out.mov"])
+  }
+
   @Test("a machine that sleeps does not wake the watchdog")
   func suspended() throws {
     let file = try folder.write(

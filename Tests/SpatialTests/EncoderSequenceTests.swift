@@ -39,6 +39,16 @@ struct EncoderSequenceTests {
   }
 
   @Test(
+    "at the end, what is in the encoder is encoded or discarded, but never all of it",
+    arguments: [(1, true, 1...1), (1, false, 1...1), (60, true, 60...60), (60, false, 15...45)])
+  func draining(count: Int, drains: Bool, expected: ClosedRange<Int>) throws {
+    let harness = try EncoderHarness(
+      ["option-string": "bframes=3:rc-lookahead=10", "drain-on-eos": "\(drains)"])
+    for index in 0..<count { try harness.push(index * EncoderHarness.frameDuration) }
+    #expect(expected.contains(harness.finish().count))
+  }
+
+  @Test(
     "both eyes continue in another size or format, and no frame is lost", .tags(.judge),
     Judge.isThere,
     arguments: [

@@ -28,6 +28,30 @@ struct PlayerEndTests {
     #expect(try await Holdings.settle(at: files) { Holdings.files })
   }
 
+  @Test("frames end with the movie, each time that it is played, and go on while it loops")
+  func moviesEnd() async throws {
+    let movie = try await StereoMovie(try await Movies.spatial())
+    var last = Duration.zero
+    for try await frame in StereoReader(movie) { last = frame.time }
+    let player = try await StereoPlayer(movie, audio: .none)
+    for _ in 0..<2 {
+      player.play(rate: 4)
+      var times: [Duration] = []
+      for await frame in player.frames { times.append(frame.time) }
+      #expect(times.last == last)
+    }
+    player.loops = true
+    player.play(rate: 4)
+    var rounds = 0
+    var previous = Duration.zero
+    for await frame in player.frames {
+      if frame.time < previous { rounds += 1 }
+      previous = frame.time
+      if rounds == 3 { break }
+    }
+    #expect(rounds == 3)
+  }
+
   @Test("loops over a player's sequences end with it")
   func loopsEnd() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())

@@ -16,6 +16,7 @@ struct GSTSpatial: AsyncParsableCommand {
       """,
     discussion: """
       EXAMPLES
+        gst-spatial convert movie.mp4                     make a spatial movie of it
         gst-spatial list                                  list the ready pipelines
         gst-spatial run sbs-to-mvhevc --help              show the parameters of one
         gst-spatial run sbs-to-mvhevc input=movie.mp4     run it
@@ -24,7 +25,8 @@ struct GSTSpatial: AsyncParsableCommand {
       EXIT CODES
         0 success, 1 failure while running, 2 errors in a file or its arguments,
         3 an output already exists, 4 stopped by the watchdog, 64 wrong usage,
-        130 interrupted by Ctrl-C
+        130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP; 0 if one of the
+        latter two ends a stream that has no end of its own
       """,
     version: ProjectVersion.current,
     subcommands: [

@@ -68,10 +68,10 @@ final class EyeThread {
               picture, from: base, frame: frame, isKeyframe: isKeyframe, qp: qp)
             if let coded { give(coded) }
           case .restart(let configuration):
-            while let coded = try encoder.flush() { give(coded) }
+            try flush()
             try encoder.restart(configuration)
           case .flush:
-            while let coded = try encoder.flush() { give(coded) }
+            try flush()
           }
         } catch {
           failure = error
@@ -86,6 +86,10 @@ final class EyeThread {
         guard let job = state.jobs.first else { return nil }
         return .some(job)
       }
+    }
+
+    private func flush() throws(StereoEncoderError) {
+      while !state.withLock({ $0.isStopping }), let coded = try encoder.flush() { give(coded) }
     }
 
     private func give(_ picture: X265Encoder.CodedPicture) {

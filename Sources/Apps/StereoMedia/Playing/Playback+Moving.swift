@@ -156,6 +156,7 @@ extension Playback {
     control.withLock { ($0.hasEnded, $0.isPlaying) = (true, false) }
     pipeline.setState(.paused)
     states.send(.ended)
+    frames.end(isFinal: false)
   }
 
   /// Waits until each sink has prerolled, up to a time limit.

@@ -183,7 +183,8 @@ public final class StereoPlayer: Sendable {
   }
 
   /// The current frame, and then each one when it is due. A slow loop skips frames. The sequence
-  /// ends with the player and if the playback fails.
+  /// ends at the end of the movie, unless it loops; with the player; and if the playback fails. To
+  /// follow a movie that is played again, iterate over the sequence again.
   public var frames: AsyncStream<StereoFrame> { playback.frames.stream() }
 
   /// The current state, and then each change. The sequence ends with the player and if the playback

@@ -36,10 +36,12 @@ final class Broadcast<Element: Sendable>: Sendable {
   }
 
   /// Ends all streams.
-  func end() {
+  ///
+  /// - Parameter isFinal: whether later streams end after the latest element, too.
+  func end(isFinal: Bool = true) {
     // Outside the lock, which the listeners' `onTermination` takes.
     let listeners = state.withLock { state in
-      state.hasEnded = true
+      state.hasEnded = state.hasEnded || isFinal
       return state.listeners
     }
     for listener in listeners.values { listener.finish() }

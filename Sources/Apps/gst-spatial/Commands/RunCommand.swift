@@ -14,8 +14,10 @@ struct RunCommand: AsyncParsableCommand {
       'gst-spatial run FILE --help' shows the file's own parameters.
 
       Ctrl-C ends the stream, so that the output is completed and can be played; pressing it again \
-      stops at once. Until movie.mov is complete, it is called movie.incomplete.mov. If a run \
-      fails, this file remains and can be played if it could still be completed.
+      stops at once. The output of a conversion ends where the encoder is; what was received from \
+      cameras and networks is encoded first. Until movie.mov is complete, it is called \
+      movie.incomplete.mov. If a run fails, this file remains and can be played if it could still \
+      be completed.
 
       EXAMPLES
         gst-spatial run sbs-to-mvhevc input=movie.mp4
@@ -71,14 +73,25 @@ struct RunCommand: AsyncParsableCommand {
     let run = PipelineRun(pipeline, options: options)
     let display = Locked<any ProgressDisplay>(makeDisplay())
     for warning in pipeline.warnings.all { display.withLock { $0.show(warning) } }
-    let interrupts = Interrupts(run) {
-      display.withLock { $0.note("completing the output; press Ctrl-C again to stop at once") }
+    let interrupts = Interrupts(run) { step in
+      display.withLock { display in
+        switch step {
+        case .first: display.note("completing the output; press Ctrl-C again to stop at once")
+        case .second: display.note("stopping; press Ctrl-C again to leave without waiting")
+        case .last:
+          display.end()
+          for path in run.incompletePaths { display.show(KeptRecording(path)) }
+        }
+      }
     }
     let watching = Task {
       for await event in run.events {
         display.withLock { display in
           switch event {
-          case .progress(let progress) where !quiet: display.show(progress)
+          // Once a run has been stopped, only what it still has to do matters.
+          case .progress(let progress)
+          where !quiet && (json || interrupts.exitCode == nil || progress.framesLeft != nil):
+            display.show(progress)
           case .progress: break
           case .warning(let warning): display.show(warning)
           case .kept(let path): display.show(KeptRecording(path))
@@ -94,11 +107,15 @@ struct RunCommand: AsyncParsableCommand {
     switch result {
     case .success(let summary):
       show(summary)
-      if interrupts.happened { throw ExitCode.interrupted }
+      // Service managers end streams that have no end of their own by SIGTERM, which is no failure.
+      if let code = interrupts.exitCode, code == .interrupted || summary.progress.duration != nil {
+        throw code
+      }
     case .failure(let failure):
       report(failure.diagnostics)
       report(failure.kept.map { KeptRecording($0) })
-      throw failure.exitCode
+      throw failure.kind == .aborted
+        ? interrupts.exitCode ?? .interrupted : failure.exitCode
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import ArgumentParser
 internal import Dispatch
 internal import Glibc
 internal import PipelineHost
@@ -15,15 +16,15 @@ final class EndSignals: Sendable {
 
   /// Watches the signals until `stop`.
   ///
-  /// - Parameter handler: called for each signal, from any thread.
-  init(_ handler: @escaping @Sendable () -> Void) {
+  /// - Parameter handler: called with the number of each signal, from any thread.
+  init(_ handler: @escaping @Sendable (Int32) -> Void) {
     numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
     sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
     let watched = DispatchGroup()
-    for source in sources {
+    for (source, number) in zip(sources, numbers) {
       watched.enter()
       source.setRegistrationHandler { watched.leave() }
-      source.setEventHandler(handler: handler)
+      source.setEventHandler { handler(number) }
       source.resume()
     }
     watched.wait()
@@ -40,7 +41,7 @@ final class EndSignals: Sendable {
   /// - Parameter ready: called when the signals are watched.
   static func wait(_ ready: () -> Void = {}) async {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
-    let signals = EndSignals { continuation.finish() }
+    let signals = EndSignals { _ in continuation.finish() }
     ready()
     for await _ in stream {}
     signals.stop()
@@ -55,45 +56,62 @@ final class EndSignals: Sendable {
 }
 
 /// Handles Ctrl-C: the first one ends the stream, the second one aborts the run, and the third one
-/// terminates the program.
+/// terminates the program. SIGTERM and SIGHUP do the same.
 ///
 /// A signal within a quarter of a second of the previous one is ignored, as `timeout` signals a
 /// program and then its process group, and keys repeat.
 final class Interrupts: Sendable {
+  enum Step {
+    case first
+    case second
+    /// The program is terminated after this.
+    case last
+  }
+
   private struct State {
     var count = 0
     var last: ContinuousClock.Instant?
+    /// The number of the first signal.
+    var signal: Int32?
   }
 
   private let state = Mutex(State())
   private let run: PipelineRun
-  private let onFirst: @Sendable () -> Void
+  private let report: @Sendable (Step) -> Void
   private let signals = Mutex<EndSignals?>(nil)
 
-  init(_ run: PipelineRun, onFirst: @escaping @Sendable () -> Void) {
+  /// - Parameter report: tells the user what happens.
+  init(_ run: PipelineRun, report: @escaping @Sendable (Step) -> Void) {
     self.run = run
-    self.onFirst = onFirst
-    let watched = EndSignals { [weak self] in self?.interrupt() }
+    self.report = report
+    let watched = EndSignals { [weak self] in self?.interrupt($0) }
     signals.withLock { $0 = watched }
   }
 
-  var happened: Bool { state.withLock { $0.count > 0 } }
+  /// The exit code that shells report for a program that the first signal ended; nil if there was
+  /// none.
+  var exitCode: ExitCode? { state.withLock { $0.signal.map { ExitCode(128 + $0) } } }
 
-  private func interrupt() {
+  private func interrupt(_ number: Int32) {
     let count = state.withLock { state -> Int? in
       let now = ContinuousClock.now
       defer { state.last = now }
       if let last = state.last, last.duration(to: now) < .milliseconds(250) { return nil }
       state.count += 1
+      state.signal = state.signal ?? number
       return state.count
     }
     switch count {
     case nil: break
     case 1:
-      onFirst()
+      report(.first)
       run.stop()
-    case 2: run.abort()
-    default: _exit(130)
+    case 2:
+      report(.second)
+      run.abort()
+    default:
+      report(.last)
+      _exit(128 + number)
     }
   }
 }

@@ -18,6 +18,9 @@ protocol ProgressDisplay {
 extension RunProgress {
   /// The known facts: percentage, speed, frame rate, remaining time and size.
   var facts: [String] {
+    if let framesLeft {
+      return ["finishing: \(framesLeft) \(framesLeft == 1 ? "frame" : "frames") left"]
+    }
     var facts: [String] = []
     if let fraction { facts.append("\(Int((fraction * 100).rounded(.down))) %") }
     if fraction == nil, let position { facts.append(NumberFormat.clock(position)) }
@@ -72,7 +75,7 @@ struct ProgressBar: ProgressDisplay {
   static func text(_ progress: RunProgress, columns: Int) -> String {
     let facts = progress.facts.joined(separator: "  ")
     let room = min(40, columns - facts.count - 2)
-    guard let fraction = progress.fraction, room >= 8 else {
+    guard let fraction = progress.fraction, progress.framesLeft == nil, room >= 8 else {
       return String((facts.isEmpty ? "starting" : facts).prefix(max(0, columns)))
     }
     return "\(bar(fraction, width: room))  \(facts)"
@@ -136,7 +139,7 @@ extension RunProgress {
       ("elapsed", JSON(elapsed)), ("position", JSON(position)), ("duration", JSON(duration)),
       ("percent", JSON(fraction.map { $0 * 100 })), ("speed", JSON(speed)),
       ("frames", JSON(frames)), ("frames-per-second", JSON(framesPerSecond)),
-      ("time-left", JSON(timeLeft)), ("bytes", JSON(bytes)),
+      ("time-left", JSON(timeLeft)), ("frames-left", JSON(framesLeft)), ("bytes", JSON(bytes)),
     ]
   }
 }

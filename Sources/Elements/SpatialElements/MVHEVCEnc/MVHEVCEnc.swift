@@ -199,13 +199,15 @@ extension MVHEVCEnc.Streaming {
       if hasBeenFlushed { return }
       throw ElementError(.encode, "The streams ended before the first pair of frames.")
     }
-    while let frames = try stereo.drain() {
+    while let frames = try stereo.drain(all: element.settings.current.encoder.drainsAtEnd) {
       try push(frames)
       postProgress()
     }
     if let warning = stereo.pairs.warning(isFinal: true) { element.postWarning(warning) }
     postProgress(isFinal: true)
-    element.postStatistics(stereo, log: MVHEVCEnc.log)
+    if element.settings.current.encoder.drainsAtEnd {
+      element.postStatistics(stereo, log: MVHEVCEnc.log)
+    }
     self.stereo = nil
   }
 

@@ -88,18 +88,25 @@ struct EyesTrack {
   }
 
   /// Writes the frames that are still in the encoders.
-  private mutating func drain(to place: Place, _ progress: inout MuxProgress) throws {
-    while let frames = try input.drain() {
+  ///
+  /// - Parameter isEnd: whether it is the end of the stream, so that the settings decide.
+  private mutating func drain(
+    to place: Place, _ progress: inout MuxProgress, isEnd: Bool = false
+  ) throws {
+    while let frames = try input.drain(
+      all: !isEnd || element.settings.current.encoder.drainsAtEnd)
+    {
       try write(frames, to: place, &progress)
       progress.post(from: element, of: place.movie)
     }
   }
 
-  /// Ends the track, after the frames that are still in the encoders. Later calls do nothing.
+  /// Ends the track, after the frames that are still in the encoders unless they are unwanted.
+  /// Later calls do nothing.
   mutating func end(in place: Place, _ progress: inout MuxProgress) throws {
     guard !hasEnded else { return }
     hasEnded = true
-    try drain(to: place, &progress)
+    try drain(to: place, &progress, isEnd: true)
     try place.movie.end(MuxPads.eyesTrack)
     guard describedInput != nil else {
       throw ElementError(
@@ -115,6 +122,8 @@ struct MuxProgress {
   private(set) var lastTime = RunningTime.min
   /// End of the last sample so far, as running time.
   private(set) var endTime: RunningTime = 0
+  /// End of the last picture to be shown so far, as running time.
+  private(set) var pictureEnd: RunningTime = 0
   private var pictureCount = 0
   private var lastPictureTime: RunningTime = 0
   private var report = ProgressReport("mvhevcmux-progress")
@@ -133,6 +142,7 @@ struct MuxProgress {
   ) {
     addSample(at: time, decodedAt: decodeTime, duration: duration)
     lastPictureTime = time
+    pictureEnd = max(pictureEnd, time + duration)
     pictureCount += 1
   }
 

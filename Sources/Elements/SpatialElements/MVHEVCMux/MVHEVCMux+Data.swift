@@ -157,11 +157,14 @@ extension MVHEVCMux.Streaming {
     let place = eyesPlace(in: movie)
     try eyes?.end(in: place, &progress)
     try eyes?.describe(in: place)
-    try sideTracks.write(to: movie, until: progress.endTime)
+    // Audio that belongs to discarded pictures is not played either.
+    let isCut = eyes != nil && !element.settings.current.encoder.drainsAtEnd
+    try sideTracks.write(to: movie, until: isCut ? progress.pictureEnd : progress.endTime)
     movie.setMetadata(description.movieMetadata(isSpatial: isSpatial))
-    try movie.finish()
+    try movie.finish(at: isCut ? progress.pictureEnd : nil)
     progress.post(from: element, of: movie, isFinal: true)
-    if let eyes { element.postStatistics(eyes.input, log: MVHEVCMux.log) }
+    // The statistics of an encoder that has not been drained would have to be waited for.
+    if let eyes, !isCut { element.postStatistics(eyes.input, log: MVHEVCMux.log) }
     self.movie = nil
   }
 

@@ -139,16 +139,21 @@ class MovieFileWriter {
 
   /// Ends all tracks, and completes the file.
   ///
-  /// - Parameter isUrgent: whether the file must be on disk when this returns.
+  /// - Parameters:
+  ///   - limit: time at which the presentation ends, even if tracks have later samples; nil for no
+  ///     limit.
+  ///   - isUrgent: whether the file must be on disk when this returns.
   /// - Throws: an ``ElementError`` if no sample was ever added, so there is no movie.
-  func finish(isUrgent: Bool = false) throws {
+  func finish(at limit: RunningTime? = nil, isUrgent: Bool = false) throws {
     for track in tracks.indices { try end(track) }
     guard sampleCount > 0 else {
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")
     }
     for (index, track) in tracks.enumerated() {
-      guard let stop = track.stop, track.end > stop + Self.rounding else { continue }
+      guard let stop = [track.stop, limit].compactMap(\.self).min(),
+        track.end > stop + Self.rounding
+      else { continue }
       try endPresentation(
         of: index, at: track.clock.units((stop - origin).nanoseconds))
     }

@@ -25,6 +25,7 @@ struct EncoderSettings {
   var detectsSceneCuts = true
   var pass = PassChoice.single
   var passFile: String?
+  var drainsAtEnd = true
 
   private static let defaultPassFile = "mvhevc.log"
 
@@ -102,6 +103,11 @@ struct EncoderSettings {
         "option-string", nick: "Option string",
         blurb: "Further x265 options, as name=value:name=value",
         at: path.appending(path: \.optionString)),
+      .bool(
+        "drain-on-eos", nick: "Drain on EOS",
+        blurb: "Encode the frames that are still in the encoder when the stream ends; false "
+          + "discards them, except the first, to end within a moment",
+        default: true, mutable: .playing, at: path.appending(path: \.drainsAtEnd)),
     ]
   }
 

@@ -131,7 +131,12 @@ final class StereoInput {
   }
 
   /// Returns the next access units still in the encoder, or nil when drained. May take long.
-  func drain() throws -> [LayeredFrame]? { try maker?.drain() }
+  ///
+  /// - Parameter all: false to discard all but the first frames of the stream, which end a movie
+  ///   that would otherwise have no picture.
+  func drain(all: Bool = true) throws -> [LayeredFrame]? {
+    all || configuration == nil ? try maker?.drain() : nil
+  }
 
   /// Whether a pair is dropped because only one of its frames has the new format.
   private func shouldDrop(_ pair: EyePairer.Pair) -> Bool {

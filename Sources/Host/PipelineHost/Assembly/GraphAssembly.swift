@@ -213,6 +213,23 @@ extension GraphAssembly {
     }
   }
 
+  /// Ends the stream at the muxers, without the data that waits upstream of them and in encoders:
+  /// encoding it may take minutes.
+  func endImmediately() {
+    discardPendingFrames()
+    endAtMuxers(onlyIdleInputs: false)
+  }
+
+  /// Tells the encoders to discard what they have not encoded when the stream ends.
+  func discardPendingFrames() {
+    for (index, element) in state.withLock({ $0.elements })
+    where type(index)?.properties.contains(where: { $0.name == Self.draining }) == true {
+      element.set(Self.draining, "false")
+    }
+  }
+
+  private static let draining = "drain-on-eos"
+
   /// Ends the stream downstream of each source that pushes, without the source's cooperation.
   func endAfterSources() {
     let made = state.withLock { $0.elements }

@@ -51,6 +51,11 @@ final class AttemptOutputs: Sendable {
     Dictionary(files.map { ($0.output.element, $0.partial.path) }) { first, _ in first }
   }
 
+  /// The paths of the files that hold data and are not finished.
+  var incompletePaths: [String] {
+    files.filter { $0.partial.isThere && $0.partial.size > 0 }.map(\.partial.path)
+  }
+
   /// Number of bytes written so far.
   var size: Int { files.reduce(0) { $0 &+ $1.partial.size } }
 

@@ -13,16 +13,21 @@ struct InputFiles: Sendable {
   }
 
   private let inputs: [Input]
+  /// Whether all data comes from files, so that what is lost of it can be read again.
+  let provideAllData: Bool
 
   /// Records the current sizes of the files.
   init(of graph: ResolvedGraph, registry: InstalledElements) {
-    inputs = graph.elements.compactMap { element in
+    let sources = graph.elements.filter { element in
       let directions = registry.elementType(element.type.text)?.padTemplates.map(\.direction)
-      guard let directions, directions.allSatisfy({ $0 == .source }),
-        let (path, location) = element.regularFile, let size = Self.size(of: path)
+      return directions?.allSatisfy { $0 == .source } ?? false
+    }
+    inputs = sources.compactMap { element in
+      guard let (path, location) = element.regularFile, let size = Self.size(of: path)
       else { return nil }
       return Input(path: path, size: size, location: location)
     }
+    provideAllData = !inputs.isEmpty && inputs.count == sources.count
   }
 
   /// Returns an error if a file has become shorter since then.

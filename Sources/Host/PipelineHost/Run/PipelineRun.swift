@@ -133,6 +133,10 @@ public final class PipelineRun: Sendable {
     attempt?.abort()
   }
 
+  /// The paths of the files that are being written, for a program that ends without waiting for the
+  /// run.
+  public var incompletePaths: [String] { state.current.attempt?.incompletePaths ?? [] }
+
   /// The graph in GraphViz format as it was when the run ended or failed; nil unless requested.
   public var graphAtEnd: String? { state.current.graph }
 

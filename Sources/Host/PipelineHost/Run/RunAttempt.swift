@@ -58,6 +58,7 @@ final class RunAttempt: Sendable {
   func stop() { outbox.yield(.stop) }
   func abort() { outbox.yield(.abort) }
   var graphAtEnd: String? { lastGraph.current }
+  var incompletePaths: [String] { take.incompletePaths }
 
   /// Returns whether anything was recorded in the file of the sink with this index in the graph.
   func hasRecorded(_ sink: Int) -> Bool { assembly.hasRecorded(sink) }
@@ -124,14 +125,16 @@ struct RunEnding {
   }
 
   private(set) var reason: Reason
+  /// Whether everything that waits upstream of the muxers is discarded.
+  let isImmediate: Bool
   /// Number of steps taken.
-  private var step = 0
+  private var step: Int
   /// Time in seconds in which the pipeline has been idle.
   private var rest = 0.0
   /// Time in seconds without progress.
   private var timeWithoutProgress = 0.0
   private var elapsed = 0.0
-  private var hasEndedAfterSources = false
+  private var hasEndedAfterSources: Bool
 
   /// Limit for being busy without progress, in seconds: an encoder with a long lookahead works for
   /// long before it outputs anything.
@@ -142,12 +145,16 @@ struct RunEnding {
   /// Time for processing the data already received if an input hangs, in seconds.
   private static let hangPatience = 2.6
 
-  init(_ reason: Reason) {
+  /// - Parameter isImmediate: whether the muxers have been told to end the stream.
+  init(_ reason: Reason, isImmediate: Bool = false) {
     self.reason = reason
+    self.isImmediate = isImmediate
+    step = isImmediate ? 2 : 0
+    hasEndedAfterSources = isImmediate
   }
 
   /// Whether the stream had to be ended by force.
-  var isCut: Bool { step > 0 }
+  var isCut: Bool { !isImmediate && step > 0 }
 
   /// The idle time before each step, in seconds. A stopped run must finish within five seconds even
   /// if its input hangs.

@@ -14,6 +14,9 @@ public struct RunProgress: Sendable, Equatable {
   public var duration: Double?
   /// Number of video frames so far; nil without video.
   public var frames: Int?
+  /// Number of frames that have to be encoded before the stream ends; nil before it is to end,
+  /// or if unknown.
+  public var framesLeft: Int?
   /// Number of bytes written to files so far.
   public var bytes = 0
 
@@ -47,6 +50,17 @@ struct ProgressMeter {
   private let depths: [Int]
   private let start = ContinuousClock.now
   private var duration: ClockTime?
+  private var written: Written?
+
+  /// The output of an encoder or a muxer, as it has reported.
+  private struct Written {
+    let frames: Int
+    /// Time of the last frame, in seconds.
+    let time: Double
+
+    /// Time of the end, if each frame lasts equally long.
+    var end: Double { frames > 1 ? time * Double(frames) / Double(frames - 1) : time }
+  }
 
   init(of graph: ResolvedGraph) {
     depths = Self.depths(of: graph)
@@ -63,6 +77,27 @@ struct ProgressMeter {
     progress.duration = duration?.seconds
     if meter.carriesFrames { progress.frames = meter.buffers }
     return progress
+  }
+
+  /// Records an element message, if it is the progress report of an encoder or a muxer, such as
+  /// `mvhevcmux-progress`.
+  mutating func note(_ message: StructureView) {
+    guard message.name.hasSuffix("-progress"), let frames = message.int("frames"), frames > 0,
+      let time = message.int("running-time")
+    else { return }
+    written = Written(frames: frames, time: Double(time) * 1e-9)
+  }
+
+  /// Adds what the stream's end has to wait for.
+  func addRest(to progress: inout RunProgress) {
+    guard let written, let frames = progress.frames else { return }
+    progress.framesLeft = max(0, frames - written.frames)
+  }
+
+  /// Replaces what has been read by what has been written, if that is known.
+  func setWritten(in progress: inout RunProgress) {
+    guard let written else { return }
+    (progress.frames, progress.position) = (written.frames, written.end)
   }
 
   /// Returns the link nearest to the end of the graph among those whose buffers have timestamps;

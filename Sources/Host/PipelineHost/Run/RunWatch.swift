@@ -64,9 +64,16 @@ final class RunWatch {
     case .tick: return tick()
     case .stop:
       guard ending == nil else { return nil }
-      ending = RunEnding(.stopped)
-      endAtSources()
-    case .abort: return fail(RunFailure(.aborted, Self.aborted))
+      if inputs.provideAllData, hasRecorded {
+        ending = RunEnding(.stopped, isImmediate: true)
+        assembly.endImmediately()
+      } else {
+        ending = RunEnding(.stopped)
+        endAtSources()
+      }
+    case .abort:
+      assembly.discardPendingFrames()
+      return fail(RunFailure(.aborted, Self.aborted))
     // Usually, the error message that states the reason comes first.
     case .notStarted: isStarted = false
     case .failed(let diagnostic): return fail(RunFailure(.failed, diagnostic))
@@ -86,6 +93,7 @@ final class RunWatch {
         assembly.missingPad(after: failure)
         ?? assembly.diagnostic(.error, failure, message, missing: missing)
       return fail(RunFailure(.failed, diagnostic))
+    case .element(let structure): meter.note(structure)
     case .warning(let failure):
       events.yield(.warning(assembly.diagnostic(.warning, failure, message, missing: missing)))
     // In the background: answering may wait for a state change that itself waits for data.
@@ -155,6 +163,7 @@ final class RunWatch {
       return failure(RunFailure(.failed, problem), isFinished: true)
     }
     var progress = progress()
+    meter.setWritten(in: &progress)
     if progress.frames == nil, let end = assembly.pipeline.position {
       progress.position = max(progress.position ?? 0, end.seconds)
     }
@@ -165,7 +174,7 @@ final class RunWatch {
 
   /// Lets the recorded data be finished; returns the outcome if there is nothing to wait for.
   private func fail(_ failure: RunFailure) -> RunAttempt.Outcome? {
-    guard outputs.outputs.contains(where: { assembly.hasRecorded($0.element) }) else {
+    guard hasRecorded else {
       if case .failed(let first)? = ending?.reason { return self.failure(first) }
       return self.failure(failure)
     }
@@ -178,6 +187,10 @@ final class RunWatch {
     return nil
   }
 
+  private var hasRecorded: Bool {
+    outputs.outputs.contains { assembly.hasRecorded($0.element) }
+  }
+
   private func failure(
     _ failure: RunFailure, isFinished: Bool = false
   ) -> RunAttempt.Outcome {
@@ -186,7 +199,9 @@ final class RunWatch {
   }
 
   private func progress() -> RunProgress {
-    meter.progress(assembly.state.withLock { $0.meters }, bytes: take.size)
+    var progress = meter.progress(assembly.state.withLock { $0.meters }, bytes: take.size)
+    if ending?.isImmediate == false { meter.addRest(to: &progress) }
+    return progress
   }
 
   /// Sends EOS to the sources, once the pipeline has started: the event would deadlock with a
