@@ -41,6 +41,7 @@ PLUGIN_FOLDER ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0)
 endif
 PLUGIN_FOLDER ?= $(PREFIX)/lib/gstreamer-1.0
 PRESET_FOLDER ?= $(PREFIX)/share/gstreamer-1.0/presets
+PROFILE_FOLDER ?= $(PREFIX)/share/gstreamer-1.0/encoding-profiles
 # What encodes with another libx265 than the one that this was built for: beside the folder of the plugin.
 ADAPTER_FOLDER = $(shell dirname "$(PLUGIN_FOLDER)")/gst-spatial
 # Those that were made for a package.
@@ -125,6 +126,8 @@ install:
 	install -D -m 644 $(STRIP_OPTION) $(PLUGIN) "$(DESTDIR)$(PLUGIN_FOLDER)/libgstspatial.so"
 	install -d "$(DESTDIR)$(PRESET_FOLDER)" "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines"
 	install -m 644 Plugins/Spatial/Presets/*.prs "$(DESTDIR)$(PRESET_FOLDER)"
+	install -D -m 644 Plugins/Spatial/Profiles/file-extension/spatial.gep \
+	  "$(DESTDIR)$(PROFILE_FOLDER)/file-extension/spatial.gep"
 	install -D -m 755 $(STRIP_OPTION) $(COMMAND) "$(DESTDIR)$(PREFIX)/bin/gst-spatial"
 	install -m 644 pipelines/*.yaml "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines"
 	install -d "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines/parts"
@@ -139,11 +142,13 @@ install:
 ifneq ($(PREFIX),$(GSTREAMER_PREFIX))
 	@echo "install: GStreamer does not look in $(PREFIX) by itself; for gst-launch-1.0 and other programs:"
 	@echo "  export GST_PLUGIN_PATH=$(PLUGIN_FOLDER) GST_PRESET_PATH=$(PRESET_FOLDER)"
+	@echo "  export GST_ENCODING_TARGET_PATH=$(PROFILE_FOLDER)"
 endif
 
 uninstall:
 	rm -f "$(DESTDIR)$(PLUGIN_FOLDER)/libgstspatial.so" "$(DESTDIR)$(PREFIX)/bin/gst-spatial" \
 	  $(foreach file,$(notdir $(wildcard Plugins/Spatial/Presets/*.prs)),"$(DESTDIR)$(PRESET_FOLDER)/$(file)") \
+	  "$(DESTDIR)$(PROFILE_FOLDER)/file-extension/spatial.gep" \
 	  "$(DESTDIR)$(PREFIX)/share/man/man1/gst-spatial.1" \
 	  "$(DESTDIR)$(PREFIX)/share/metainfo/org.gst_spatial.gst_spatial.metainfo.xml" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gst-spatial" \

@@ -109,7 +109,7 @@ let package = Package(
     .target(
       name: "Spatial", dependencies: ["GStreamer", "SpatialElements"],
       path: "Plugins/Spatial",
-      exclude: ["exports.map", "Presets"],
+      exclude: ["exports.map", "Presets", "Profiles"],
       swiftSettings: strict,
       linkerSettings: [
         .unsafeFlags(

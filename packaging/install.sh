@@ -42,3 +42,4 @@ for file in $files; do
 done
 echo "gst-spatial is in $prefix/bin; for gst-launch-1.0 and other programs:"
 echo "  export GST_PLUGIN_PATH=$prefix/lib/gstreamer-1.0 GST_PRESET_PATH=$prefix/share/gstreamer-1.0/presets"
+echo "  export GST_ENCODING_TARGET_PATH=$prefix/share/gstreamer-1.0/encoding-profiles"

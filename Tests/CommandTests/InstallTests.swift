@@ -58,6 +58,7 @@ struct InstallTests {
     "share/man/man1/gst-spatial.1",
     "share/metainfo/org.gst_spatial.gst_spatial.metainfo.xml",
     "share/zsh/site-functions/_gst-spatial",
+    "share/gstreamer-1.0/encoding-profiles/file-extension/spatial.gep",
   ]
 
   @Test("everything is below PREFIX, the shells take the completions, and the command runs there")

@@ -99,7 +99,24 @@ void(g_once_init_leave)(volatile void *location, gsize result) {
 // Giving a reference up comes before whoever gives up the last one, which frees the object. An object
 // that nobody else holds may be written to, so asking whether that is so acquires.
 
+// The last reference of a buffer that shows a part of another gives that one up, too, which goes
+// back to its pool: within GStreamer, where it is not seen.
+
+static void release_parent(GstMiniObject *object) {
+  if (GST_MINI_OBJECT_TYPE(object) != GST_TYPE_BUFFER) return;
+  GstParentBufferMeta *parent = gst_buffer_get_parent_buffer_meta((GstBuffer *)object);
+  if (parent) release(parent->buffer);
+}
+
+GstFlowReturn gst_buffer_pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer,
+                                             GstBufferPoolAcquireParams *params) {
+  GstFlowReturn flow = REAL(gst_buffer_pool_acquire_buffer)(pool, buffer, params);
+  if (flow == GST_FLOW_OK) acquire(*buffer);
+  return flow;
+}
+
 void gst_mini_object_unref(GstMiniObject *object) {
+  release_parent(object);
   release(object);
   if (__atomic_load_n(&object->refcount, __ATOMIC_RELAXED) == 1) acquire(object);
   REAL(gst_mini_object_unref)(object);

@@ -129,7 +129,7 @@ struct PluginTests {
 struct PresetTests {
   @Test(
     "each encoding element has presets for 1080p, 4K and live use",
-    arguments: ["mvhevcmux", "mvhevcenc"])
+    arguments: ["mvhevcmux", "mvhevcenc", "mvhevcsbsenc"])
   func presets(_ name: String) throws {
     try BuiltPlugin.require()
     let folder = Repository.url.appending(path: "Plugins/Spatial/Presets").path

@@ -66,13 +66,17 @@ struct ReadmeTests {
     }
     #expect(lines.count == 11)
     for line in lines {
+      let screen = line.contains(" play ") ? "xvfb-run -a -s -noreset " : "exec "
+      let command = try Program(
+        [
+          "bash", "-c", "cd '\(folder.url.path)' && \(screen)'\(Repository.url.path)'/\(line)",
+        ], errors: .merged)
       // The viewer is there until it is told to end.
-      let end =
-        line.contains(" view ")
-        ? "timeout --preserve-status --signal=INT 3 "
-        : line.contains(" play ") ? "xvfb-run -a -s -noreset " : ""
-      let command = "\(end)'\(Repository.url.path)'/\(line)"
-      let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
+      if line.contains(" view ") {
+        try command.wait(for: "http://")
+        command.interrupt()
+      }
+      let result = command.result()
       #expect(result.status == 0, "\(line): \(result.output)")
       if line.contains(" info ") { #expect(result.output.contains("MV-HEVC"), "\(result.output)") }
     }

@@ -23,6 +23,7 @@ public let spatialPlugin = PluginDeclaration(
     stereoPack,
     stereoTagger,
     mvhevcEnc,
+    mvhevcSBSEnc,
     mvhevcDec,
     mvhevcMux,
     mvhevcDemux,

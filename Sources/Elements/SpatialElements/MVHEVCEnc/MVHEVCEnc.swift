@@ -16,13 +16,8 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
     PadTemplate("right", .sink, caps: StereoEyeCaps.raw),
     PadTemplate("src", .source, caps: LayeredCaps.template),
   ],
-  properties: [
-    .choice(
-      "hero-eye", nick: "Hero eye",
-      blurb: "Eye in the base layer, shown by players for one eye "
-        + "(none = from tag stereo-hero-eye, else left)",
-      default: .none, at: \.heroEye)
-  ] + EncoderSettings.properties(at: \.encoder) + PairingSettings.properties(at: \.pairing),
+  properties: MVHEVCEnc.heroEye(at: \.heroEye) + EncoderSettings.properties(at: \.encoder)
+    + PairingSettings.properties(at: \.pairing),
   interfaces: [.preset])
 
 /// An encoder with two always sink pads and one source pad.
@@ -83,6 +78,19 @@ final class MVHEVCEnc: EyePairing {
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
     try skipSilentPads(timeout: timeout)
     try streaming.aggregate()
+  }
+
+  /// Returns the property of an element that stores the base eye at `path`.
+  static func heroEye<Owner: HasSettings>(
+    at path: WritableKeyPath<Owner.Settings, EyeChoice>
+  ) -> [Property<Owner>] {
+    [
+      .choice(
+        "hero-eye", nick: "Hero eye",
+        blurb: "Eye in the base layer, shown by players for one eye "
+          + "(none = from tag stereo-hero-eye, else left)",
+        default: .none, at: path)
+    ]
   }
 
   // MARK: Events and queries

@@ -20,6 +20,7 @@ extension MVHEVCMux.Streaming {
 
   /// Opens the movie. Every pad has its first buffer, or has ended without one.
   mutating func begin(_ pads: MuxPads) throws -> MovieFileWriter {
+    try followContainer()
     fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }
     element.hasBegun.withLock { $0 = true }
@@ -74,6 +75,22 @@ extension MVHEVCMux.Streaming {
     for track in sideTracks.numbers { try opened.end(track) }
     movie = opened
     return opened
+  }
+
+  /// Changes the container if downstream takes only the other one: caps after the muxer, or an
+  /// encoding profile, ask for `variant=iso`.
+  private func followContainer() throws {
+    guard !element.sourcePad.peerAccepts(element.fileCaps) else { return }
+    let chosen = element.settings.current.container
+    for other in [ContainerChoice.quickTime, .mp4] where other != chosen && chosen != .cmaf {
+      element.settings.withLock { $0.container = other }
+      if element.sourcePad.peerAccepts(element.fileCaps) { return }
+    }
+    element.settings.withLock { $0.container = chosen }
+    throw ElementError(
+      .negotiation,
+      "What follows mvhevcmux does not take its output, \(element.fileCaps); use other caps there, "
+        + "or another container or fragment-duration.")
   }
 
   /// Whether each eye's pad, if there are any, has caps or has ended without.

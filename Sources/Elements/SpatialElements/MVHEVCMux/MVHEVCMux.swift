@@ -13,10 +13,13 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
   description: "Writes an MV-HEVC (spatial) movie: encodes two raw eyes, weaves two H.265 eyes, "
     + "or takes layered video unchanged",
   author: author,
+  // Below qtmux and mp4mux: for what these cannot write.
+  rank: .marginal,
   padTemplates: [
+    // The first that fits is linked where no pad is named, by gst-launch and by encodebin.
+    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.template),
     PadTemplate("left", .sink, .request, caps: StereoEyeCaps.template),
     PadTemplate("right", .sink, .request, caps: StereoEyeCaps.template),
-    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.template),
     PadTemplate("audio_%u", .sink, .request, caps: MuxAudioCaps.template),
     PadTemplate("subtitle_%u", .sink, .request, caps: MuxSubtitles.template),
     PadTemplate("meta_%u", .sink, .request, caps: MuxMetaCaps.template),

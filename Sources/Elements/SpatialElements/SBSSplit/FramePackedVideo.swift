@@ -48,6 +48,12 @@ struct FramePackedVideo {
     if !unspecifiedModes.contains(info.multiviewMode) {
       return (try layout(info.multiviewMode, info.multiviewFlags), .caps)
     }
+    guard settings.guesses else {
+      throw ElementError(
+        .format,
+        "The video does not specify how the eyes share a frame, so it may have one eye only; set "
+          + "multiview-mode in its caps, or input-mode-override.")
+    }
     return (guess(info), .guess)
   }
 

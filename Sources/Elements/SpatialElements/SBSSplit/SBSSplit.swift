@@ -17,20 +17,7 @@ let sbsSplit = ElementDeclaration<SBSSplit>(
     PadTemplate("left", .source, caps: Caps("video/x-raw")),
     PadTemplate("right", .source, caps: Caps("video/x-raw")),
   ],
-  properties: [
-    .choice(
-      "input-mode-override", nick: "Input mode override",
-      blurb: "How the two eyes are packed, if the caps do not specify it or are wrong",
-      default: .none, at: \.inputMode),
-    .flags(
-      "input-flags-override", nick: "Input flags override",
-      blurb: "Flags that complete input-mode-override: right-view-first, half-aspect",
-      at: \.inputFlags),
-    .choice(
-      "half-aspect", nick: "Half aspect",
-      blurb: "Whether each eye is squeezed to half its width or height",
-      default: .auto, at: \.halfAspect),
-  ])
+  properties: SBSSplit.properties(at: \.self))
 
 /// Whether each eye is squeezed: `GstSBSSplitHalfAspect`.
 enum HalfAspect: Int32, EnumType {
@@ -58,6 +45,8 @@ final class SBSSplit: ElementImplementation {
     var inputMode = MultiviewFramePacking.none
     var inputFlags = MultiviewFlags()
     var halfAspect = HalfAspect.auto
+    /// Whether a layout that nothing specifies is guessed from the frame's shape, with a warning.
+    var guesses = true
   }
 
   struct Streaming {
@@ -86,6 +75,28 @@ final class SBSSplit: ElementImplementation {
   }
 
   func start() throws -> Streaming { Streaming(source: EyeSource(pads)) }
+}
+
+extension SBSSplit {
+  /// Returns the properties of an element that stores these settings at `path`.
+  static func properties<Owner: HasSettings>(
+    at path: WritableKeyPath<Owner.Settings, Settings>
+  ) -> [Property<Owner>] {
+    [
+      .choice(
+        "input-mode-override", nick: "Input mode override",
+        blurb: "How the two eyes are packed, if the caps do not specify it or are wrong",
+        default: .none, at: path.appending(path: \.inputMode)),
+      .flags(
+        "input-flags-override", nick: "Input flags override",
+        blurb: "Flags that complete input-mode-override: right-view-first, half-aspect",
+        at: path.appending(path: \.inputFlags)),
+      .choice(
+        "half-aspect", nick: "Half aspect",
+        blurb: "Whether each eye is squeezed to half its width or height",
+        default: .auto, at: path.appending(path: \.halfAspect)),
+    ]
+  }
 }
 
 extension SBSSplit {

@@ -254,6 +254,8 @@ public struct ElementRank: RawRepresentable, Hashable, Sendable {
 
   /// `GST_RANK_NONE`: never autoplugged.
   public static let none = ElementRank(GST_RANK_NONE)
+  /// `GST_RANK_MARGINAL`: chosen if no other element fits.
+  public static let marginal = ElementRank(GST_RANK_MARGINAL)
   /// `GST_RANK_PRIMARY`: the default choice.
   public static let primary = ElementRank(GST_RANK_PRIMARY)
 
