@@ -130,7 +130,7 @@ let package = Package(
     .target(name: "PartialFile", path: "Sources/Host/PartialFile", swiftSettings: strict),
     .target(
       name: "PipelineHost",
-      dependencies: ["GStreamer", "PartialFile", "PipelineFile", "StereoVideo"],
+      dependencies: ["GStreamer", "PartialFile", "PipelineFile", "SpatialElements", "StereoVideo"],
       path: "Sources/Host/PipelineHost", swiftSettings: strict),
 
     // The library for apps, and the command.

@@ -32,7 +32,7 @@ enum EmbeddedHost {
         case .progress(let progress):
           if let fraction = progress.fraction { print("\(movie): \(Int(fraction * 100)) %") }
           // A movie longer than a minute is cut off there, but finished properly.
-          if let position = progress.position, position > 60 { run.stop() }
+          if let position = progress.position, position > .seconds(60) { run.stop() }
         case .warning(let warning): print("\(movie): \(warning.message)")
         case .kept(let path): print("\(movie): the part written so far is in \(path)")
         }

@@ -43,6 +43,27 @@ struct HostTests {
     return try await #require(throws: RunFailure.self) { try await run.run() }
   }
 
+  @Test("a text is run with arguments by name, and its includes and mistakes have their places")
+  func text() async throws {
+    _ = try folder.write("elements: { sink: { type: fakesink } }\n", to: "sink.yaml")
+    let text = """
+      parameters: { count: { type: integer, required: true } }
+      include: [sink.yaml]
+      links: ["stereotestsrc(num-buffers=${count}) -> video/x-raw,framerate=25/1 -> sink"]
+      """
+    let pipeline = try HostedPipeline(
+      yaml: text, name: folder.path("inline.yaml"), arguments: ["count": "50"])
+    let run = PipelineRun(pipeline)
+    let summary = try await run.run()
+    #expect(summary.progress.frames == 50 && summary.progress.position == .seconds(2))
+    let again = await #expect(throws: RunFailure.self) { try await run.run() }
+    #expect(again?.description.contains("a run can run only once") ?? false)
+    let problems = #expect(throws: PipelineProblems.self) {
+      try HostedPipeline(yaml: "links: [videotestsrc -> nosuchsink]")
+    }
+    #expect(problems?.description.contains("pipeline.yaml:1:25: error:") ?? false)
+  }
+
   @Test("values take the types of the properties, also those of pads")
   func typedValues() async throws {
     let graph = try await graph(
@@ -331,11 +352,24 @@ struct HostTests {
     let run = PipelineRun(pipeline)
     let task = Task { try await run.run() }
     for await _ in run.progressOfRecording {
-      task.cancel()
+      run.abort()
     }
     let failure = await #expect(throws: RunFailure.self) { try await task.value }
     #expect(failure?.kept == [folder.path("out.incomplete")])
     #expect(folder.names == ["out.incomplete", "test.yaml"])
+  }
+
+  @Test("a cancelled run ends as cancelled tasks do, and its last event names the recording")
+  func cancelled() async throws {
+    let run = PipelineRun(try endless("out"))
+    let task = Task { try await run.run() }
+    var kept: [String] = []
+    for await event in run.events {
+      if case .progress(let progress) = event, progress.bytes > 0 { task.cancel() }
+      if case .kept(let path) = event { kept.append(path) }
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(kept == [folder.path("out.incomplete")])
   }
 
   @Test("a second run to the same output is refused as long as the first one lasts")
@@ -494,7 +528,7 @@ struct HostTests {
       """)
     let summary = try await PipelineRun(pipeline).run()
     #expect(summary.progress.frames == 30)
-    #expect(abs((summary.progress.position ?? 0) - 1) < 0.05)
+    #expect(abs((summary.progress.position ?? .zero) / .seconds(1) - 1) < 0.05)
     #expect((summary.progress.fraction ?? 0) > 0.9)
   }
 

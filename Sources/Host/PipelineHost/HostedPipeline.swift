@@ -38,6 +38,36 @@ public struct HostedPipeline: Sendable {
       file, arguments: arguments, environment: environment, registry: registry, found: found)
   }
 
+  /// Checks the text of a pipeline file.
+  ///
+  /// ```swift
+  /// let text = "links: [\"videotestsrc(num-buffers=${count}) -> fakesink\"]\n"
+  ///   + "parameters: { count: { type: integer } }"
+  /// try await PipelineRun(HostedPipeline(yaml: text, arguments: ["count": "30"])).run()
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - text: the YAML. Files that it includes are read; their paths are relative to the folder of
+  ///     `name`.
+  ///   - name: the name in messages; a path, if the text includes files.
+  ///   - arguments: the values of its parameters, by name.
+  ///   - environment: returns the value of an environment variable, or nil.
+  ///   - registry: the installed elements.
+  /// - Throws: all errors of the first stage that has any.
+  public init(
+    yaml text: String, name: String = "pipeline.yaml", arguments: [String: String] = [:],
+    environment: @escaping @Sendable (String) -> String? = Self.environment,
+    registry: InstalledElements = InstalledElements()
+  ) throws(PipelineProblems) {
+    let (file, found) = PipelineFile.read(path: name) { path in
+      path == name ? Array(text.utf8) : try LocalFiles.bytes(of: path)
+    }
+    guard let file else { throw PipelineProblems(found) }
+    try self.init(
+      file, arguments: arguments.sorted { $0.key < $1.key }.map { "\($0)=\($1)" },
+      environment: environment, registry: registry, found: found)
+  }
+
   /// Evaluates the parameters of a file and checks the resulting graph.
   ///
   /// - Parameter found: warnings of the previous stages.

@@ -258,6 +258,6 @@ extension AudioSamples {
             bytes.loadUnaligned(fromByteOffset: $0 * MemoryLayout<Float>.size, as: Float.self)
           }
       },
-      format, Duration(time))
+      format, time.duration)
   }
 }

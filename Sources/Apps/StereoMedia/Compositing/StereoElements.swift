@@ -125,7 +125,7 @@ private struct FrameCall: ProgramFrameCall {
   ) {
     let frames = sources.eyes.map { ("\($0)", StereoFrame($1)) }
     let request = CompositionRequest<Compositor.Instruction>(
-      time: Duration(sources.streamTime ?? 0), duration: Duration(sources.duration ?? 0),
+      time: (sources.streamTime ?? 0).duration, duration: (sources.duration ?? 0).duration,
       instruction: nil, progress: 0, frames: Dictionary(uniqueKeysWithValues: frames),
       pictures: pictures)
     self.init {
@@ -154,8 +154,8 @@ extension StereoFrame {
       pair.right.buffer === pair.left.buffer
       ? left : Picture(pair.right.buffer, pair.right.info)
     self.init(
-      left: left, right: right, time: Duration(pair.streamTime ?? 0),
-      duration: pair.duration.map { Duration($0) }, metadata: pair.metadata)
+      left: left, right: right, time: (pair.streamTime ?? 0).duration,
+      duration: pair.duration.map(\.duration), metadata: pair.metadata)
   }
 }
 

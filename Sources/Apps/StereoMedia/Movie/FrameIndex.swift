@@ -49,7 +49,7 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
     let sample = samples[index]
     let end = index + 1 < samples.count ? samples[index + 1].time : sample.end
     return Element(
-      time: Duration(sample.time), duration: Duration(end - sample.time),
+      time: sample.time.duration, duration: (end - sample.time).duration,
       isSync: sample.isSync, byteCount: Int(sample.size))
   }
 
@@ -144,11 +144,4 @@ extension [ShownSample] {
     }
     return low
   }
-}
-
-extension Duration {
-  /// The duration as a time; 0 if it is negative.
-  var clockTime: ClockTime { ClockTime(nanoseconds: attoseconds / 1_000_000_000) }
-
-  init(_ time: ClockTime) { self = .nanoseconds(Int64(clamping: time.nanoseconds)) }
 }

@@ -230,8 +230,8 @@ final class Playback: Sendable {
     guard samples.allSatisfy({ $0.streamTime == samples[0].streamTime }) else {
       throw StereoMediaError(
         .unpairedEyes,
-        "the frame at \(Duration(samples[0].streamTime ?? 0)) of '\(program.name)' has only one eye"
-      )
+        "the frame at \((samples[0].streamTime ?? 0).duration) of '\(program.name)' has only one "
+          + "eye")
     }
     return samples
   }

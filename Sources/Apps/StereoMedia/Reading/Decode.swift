@@ -134,7 +134,7 @@ final class Decode: Sendable {
       let pair = pairs.add(sample, at: time, of: eye)
       if pairs.unpairedCount > lost, !skipsUnpaired {
         throw StereoMediaError(
-          .unpairedEyes, "a frame before \(Duration(time)) of '\(path)' has only one eye")
+          .unpairedEyes, "a frame before \(time.duration) of '\(path)' has only one eye")
       }
       if let pair { return (pair, true) }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
 public import StereoVideo
 
 /// A frame with a picture for each eye.
@@ -37,8 +38,8 @@ public struct StereoFrame: Sendable {
     guard let left = frame.pictures.first, let right = frame.pictures.last else { return nil }
     let known = index.map { frames[$0] }
     self.init(
-      left: left, right: right, time: known?.time ?? Duration(frame.time),
-      duration: known?.duration ?? frame.duration.map { Duration($0) }, index: index,
+      left: left, right: right, time: known?.time ?? frame.time.duration,
+      duration: known?.duration ?? frame.duration.map(\.duration), index: index,
       metadata: metadata)
   }
 

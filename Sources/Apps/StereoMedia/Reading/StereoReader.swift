@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
 public import StereoVideo
 
 /// A sequence of a movie's frames, both eyes of each, decoded faster than real time but only on
@@ -110,8 +111,8 @@ public struct StereoReader: AsyncSequence, Sendable {
         else { return nil }
         let known = index.map { frames.movie.facts.frames[$0] }
         return EyeFrame(
-          picture: picture, eye: eye, time: known?.time ?? Duration(frame.time),
-          duration: known?.duration ?? frame.duration.map { Duration($0) }, index: index)
+          picture: picture, eye: eye, time: known?.time ?? frame.time.duration,
+          duration: known?.duration ?? frame.duration.map(\.duration), index: index)
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 public import ArgumentParser
+internal import GStreamer
 internal import Glibc
 internal import PipelineFile
 internal import StereoMedia

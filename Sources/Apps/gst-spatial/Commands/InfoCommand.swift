@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import ArgumentParser
+internal import GStreamer
 internal import PipelineFile
 internal import StereoMedia
 

@@ -99,7 +99,7 @@ struct RunCommand: AsyncParsableCommand {
         }
       }
     }
-    let result: Result<PipelineRun.Summary, RunFailure>
+    let result: Result<PipelineRun.Summary, any Error>
     do { result = .success(try await run.run()) } catch { result = .failure(error) }
     await watching.value
     display.withLock { $0.end() }
@@ -111,7 +111,8 @@ struct RunCommand: AsyncParsableCommand {
       if let code = interrupts.exitCode, code == .interrupted || summary.progress.duration != nil {
         throw code
       }
-    case .failure(let failure):
+    case .failure(let error):
+      guard let failure = error as? RunFailure else { throw error }
       report(failure.diagnostics)
       report(failure.kept.map { KeptRecording($0) })
       throw failure.kind == .aborted
@@ -197,9 +198,9 @@ extension PipelineRun.Summary {
   fileprivate var text: String {
     var text = outputs.isEmpty ? "done" : outputs.joined(separator: ", ")
     if let position = progress.position {
-      text += ": \(NumberFormat.decimal(position, 1)) s of video"
+      text += ": \(NumberFormat.decimal(position.seconds, 1)) s of video"
     }
-    text += " in \(NumberFormat.decimal(progress.elapsed, 1)) s"
+    text += " in \(NumberFormat.decimal(progress.elapsed.seconds, 1)) s"
     var facts: [String] = []
     if let speed = progress.speed { facts.append("\(NumberFormat.decimal(speed, 2))x") }
     if let rate = progress.framesPerSecond { facts.append("\(NumberFormat.decimal(rate, 1)) fps") }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
 internal import HEVC
 internal import ISOBMFF
 internal import PipelineFile
@@ -174,10 +175,6 @@ extension MovieFacts {
     metadata.projection?.rawValue ?? immersiveName
       ?? entry?.extendedUsage?.projectionKind.map { "\($0)" }
   }
-}
-
-extension Duration {
-  var seconds: Double { self / .seconds(1) }
 }
 
 extension Track {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
 internal import Glibc
 internal import PipelineFile
 internal import PipelineHost
@@ -23,10 +24,10 @@ extension RunProgress {
     }
     var facts: [String] = []
     if let fraction { facts.append("\(Int((fraction * 100).rounded(.down))) %") }
-    if fraction == nil, let position { facts.append(NumberFormat.clock(position)) }
+    if fraction == nil, let position { facts.append(NumberFormat.clock(position.seconds)) }
     if let speed { facts.append("\(NumberFormat.decimal(speed, 2))x") }
     if let framesPerSecond { facts.append("\(NumberFormat.decimal(framesPerSecond, 1)) fps") }
-    if let timeLeft { facts.append("\(NumberFormat.clock(timeLeft)) left") }
+    if let timeLeft { facts.append("\(NumberFormat.clock(timeLeft.seconds)) left") }
     if bytes > 0 { facts.append(NumberFormat.size(bytes)) }
     return facts
   }
@@ -93,14 +94,14 @@ struct ProgressBar: ProgressDisplay {
 /// Log lines, one every five seconds.
 struct ProgressLines: ProgressDisplay {
   private let terminal: Terminal
-  private var last = 0.0
+  private var last = Duration.zero
 
   init(_ terminal: Terminal) {
     self.terminal = terminal
   }
 
   mutating func show(_ progress: RunProgress) {
-    guard progress.elapsed - last >= 5 else { return }
+    guard progress.elapsed - last >= .seconds(5) else { return }
     last = progress.elapsed
     terminal.line(progress.facts.joined(separator: "  "))
   }
@@ -136,10 +137,12 @@ extension RunProgress {
   /// The fields of the JSON event, in seconds, bytes and frames.
   var fields: [(String, JSON)] {
     [
-      ("elapsed", JSON(elapsed)), ("position", JSON(position)), ("duration", JSON(duration)),
+      ("elapsed", JSON(elapsed.seconds)), ("position", JSON(position?.seconds)),
+      ("duration", JSON(duration?.seconds)),
       ("percent", JSON(fraction.map { $0 * 100 })), ("speed", JSON(speed)),
       ("frames", JSON(frames)), ("frames-per-second", JSON(framesPerSecond)),
-      ("time-left", JSON(timeLeft)), ("frames-left", JSON(framesLeft)), ("bytes", JSON(bytes)),
+      ("time-left", JSON(timeLeft?.seconds)), ("frames-left", JSON(framesLeft)),
+      ("bytes", JSON(bytes)),
     ]
   }
 }

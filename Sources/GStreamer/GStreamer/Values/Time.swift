@@ -123,3 +123,16 @@ extension TagList {
     return DateTime(date)
   }
 }
+
+extension ClockTime {
+  /// The time as a duration.
+  package var duration: Duration { .nanoseconds(Int64(clamping: nanoseconds)) }
+}
+
+extension Duration {
+  /// The duration as a time; 0 if it is negative.
+  package var clockTime: ClockTime { ClockTime(nanoseconds: attoseconds / 1_000_000_000) }
+
+  /// The duration in seconds.
+  package var seconds: Double { self / .seconds(1) }
+}

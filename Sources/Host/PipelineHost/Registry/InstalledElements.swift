@@ -2,8 +2,9 @@
 
 internal import GStreamer
 public import PipelineFile
+internal import SpatialElements
 
-/// GStreamer's registry, for checking pipeline files.
+/// GStreamer's registry with this project's elements, for checking pipeline files.
 public final class InstalledElements: ElementRegistry, Sendable {
   private struct Cache {
     var types: [String: ElementType?] = [:]
@@ -14,9 +15,11 @@ public final class InstalledElements: ElementRegistry, Sendable {
   private let cache = Locked(Cache())
   private let properties = LoadedProperties()
 
-  /// Initialises GStreamer if necessary.
+  /// Initialises GStreamer if necessary, and registers the elements that are linked into the
+  /// program: neither the plugin nor a path to it is needed.
   public init() {
-    initialize()
+    // A plugin of another version that is loaded already has the elements, too.
+    try? SpatialElements.register()
   }
 
   /// Looks up the element factory; the result is cached.

@@ -50,6 +50,7 @@ public final class PipelineRun: Sendable {
     var attempt: RunAttempt?
     var isStopping = false
     var isAborted = false
+    var hasRun = false
     var graph: String?
   }
 
@@ -63,10 +64,31 @@ public final class PipelineRun: Sendable {
   /// Runs to the end of the stream. May be called only once. Cancelling the task aborts the run.
   ///
   /// - Throws: ``RunFailure``; its ``RunFailure/kept`` lists the files with the data recorded so
-  ///   far.
+  ///   far. `CancellationError` if the task was cancelled; these files are then the last events.
   @discardableResult
-  public func run() async throws(RunFailure) -> Summary {
+  public func run() async throws -> Summary {
     defer { eventSink.finish() }
+    do {
+      return try await runAttempts()
+    } catch {
+      guard error.kind == .aborted, Task.isCancelled else { throw error }
+      for path in error.kept { eventSink.yield(.kept(path)) }
+      throw CancellationError()
+    }
+  }
+
+  private func runAttempts() async throws(RunFailure) -> Summary {
+    guard
+      state.withLock({ state in
+        defer { state.hasRun = true }
+        return !state.hasRun
+      })
+    else {
+      throw RunFailure(
+        .notBuilt,
+        Diagnostic(
+          .error, "a run can run only once", at: nil, help: "create another PipelineRun for it"))
+    }
     let outputs = OutputFiles(of: pipeline.graph, registry: pipeline.registry)
     if !options.overwrites, let existing = outputs.existing().first {
       throw RunFailure(
@@ -191,8 +213,8 @@ private struct Restarts {
   let limit: Int
   private var count = 0
 
-  /// An attempt that lasts at least this long, in seconds, resets the count.
-  private static let success = 60.0
+  /// An attempt that lasts at least this long resets the count.
+  private static let success = Duration.seconds(60)
 
   init(limit: Int) {
     self.limit = limit
@@ -200,7 +222,7 @@ private struct Restarts {
 
   /// Returns the delay before the next attempt, doubling up to a minute; nil if there were too many
   /// failures.
-  mutating func pause(after elapsed: Double) -> Duration? {
+  mutating func pause(after elapsed: Duration) -> Duration? {
     count = elapsed >= Self.success ? 1 : count + 1
     guard count <= limit else { return nil }
     return .seconds(min(60, 1 << min(count - 1, 6)))

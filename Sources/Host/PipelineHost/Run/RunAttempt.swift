@@ -20,8 +20,8 @@ final class RunAttempt: Sendable {
     /// Whether the end of the stream has reached all sinks, so that the files are complete even
     /// after a failure.
     let isFinished: Bool
-    /// Duration of the attempt in seconds.
-    let elapsed: Double
+    /// Duration of the attempt.
+    let elapsed: Duration
   }
 
   private let pipeline: HostedPipeline
@@ -68,7 +68,8 @@ final class RunAttempt: Sendable {
       try assembly.build()
     } catch {
       return Outcome(
-        result: .failure(RunFailure(.notBuilt, error.diagnostics)), isFinished: false, elapsed: 0)
+        result: .failure(RunFailure(.notBuilt, error.diagnostics)), isFinished: false,
+        elapsed: .zero)
     }
     let pump = Task { [assembly, outbox] in
       for await message in assembly.pipeline.bus.messages { outbox.yield(.message(message)) }

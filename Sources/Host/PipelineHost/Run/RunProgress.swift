@@ -6,12 +6,12 @@ import StereoVideo
 
 /// The progress of a run.
 public struct RunProgress: Sendable, Equatable {
-  /// Time since the start, in seconds.
-  public var elapsed = 0.0
-  /// Position in the stream, in seconds; nil if no buffer had a timestamp yet.
-  public var position: Double?
-  /// Duration of the whole stream, in seconds; nil if unknown.
-  public var duration: Double?
+  /// Time since the start.
+  public var elapsed = Duration.zero
+  /// Position in the stream; nil if no buffer had a timestamp yet.
+  public var position: Duration?
+  /// Duration of the whole stream; nil if unknown.
+  public var duration: Duration?
   /// Number of video frames so far; nil without video.
   public var frames: Int?
   /// Number of frames that have to be encoded before the stream ends; nil before it is to end,
@@ -22,26 +22,26 @@ public struct RunProgress: Sendable, Equatable {
 
   /// Position relative to the duration, 0 to 1; nil if unknown.
   public var fraction: Double? {
-    guard let position, let duration, duration > 0 else { return nil }
+    guard let position, let duration, duration > .zero else { return nil }
     return min(1, max(0, position / duration))
   }
 
   /// Seconds of the stream processed per second.
   public var speed: Double? {
-    guard let position, elapsed > 0 else { return nil }
+    guard let position, elapsed > .zero else { return nil }
     return position / elapsed
   }
 
   /// Video frames processed per second.
   public var framesPerSecond: Double? {
-    guard let frames, elapsed > 0 else { return nil }
-    return Double(frames) / elapsed
+    guard let frames, elapsed > .zero else { return nil }
+    return Double(frames) / elapsed.seconds
   }
 
-  /// Estimated seconds until the end, at the average speed so far.
-  public var timeLeft: Double? {
+  /// Estimated time until the end, at the average speed so far.
+  public var timeLeft: Duration? {
     guard let position, let duration, let speed, speed > 0 else { return nil }
-    return max(0, duration - position) / speed
+    return max(.zero, duration - position) / speed
   }
 }
 
@@ -55,11 +55,11 @@ struct ProgressMeter {
   /// The output of an encoder or a muxer, as it has reported.
   private struct Written {
     let frames: Int
-    /// Time of the last frame, in seconds.
-    let time: Double
+    /// Time of the last frame.
+    let time: Duration
 
     /// Time of the end, if each frame lasts equally long.
-    var end: Double { frames > 1 ? time * Double(frames) / Double(frames - 1) : time }
+    var end: Duration { frames > 1 ? time * (Double(frames) / Double(frames - 1)) : time }
   }
 
   init(of graph: ResolvedGraph) {
@@ -68,13 +68,12 @@ struct ProgressMeter {
 
   mutating func progress(_ meters: [LinkMeter], bytes: Int) -> RunProgress {
     var progress = RunProgress()
-    let elapsed = start.duration(to: .now).components
-    progress.elapsed = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
+    progress.elapsed = start.duration(to: .now)
     progress.bytes = bytes
     guard let meter = bestMeter(meters), let position = meter.position else { return progress }
-    progress.position = position.seconds
+    progress.position = position.duration
     if duration == nil { duration = meter.pad.duration }
-    progress.duration = duration?.seconds
+    progress.duration = duration.map(\.duration)
     if meter.carriesFrames { progress.frames = meter.buffers }
     return progress
   }
@@ -85,7 +84,7 @@ struct ProgressMeter {
     guard message.name.hasSuffix("-progress"), let frames = message.int("frames"), frames > 0,
       let time = message.int("running-time")
     else { return }
-    written = Written(frames: frames, time: Double(time) * 1e-9)
+    written = Written(frames: frames, time: .nanoseconds(time))
   }
 
   /// Adds what the stream's end has to wait for.

@@ -165,7 +165,7 @@ final class RunWatch {
     var progress = progress()
     meter.setWritten(in: &progress)
     if progress.frames == nil, let end = assembly.pipeline.position {
-      progress.position = max(progress.position ?? 0, end.seconds)
+      progress.position = max(progress.position ?? .zero, end.duration)
     }
     events.yield(.progress(progress))
     return RunAttempt.Outcome(
@@ -223,10 +223,6 @@ final class RunWatch {
   private static let aborted = Diagnostic(.error, "the run was stopped", at: nil)
   private static let notStarted = Diagnostic(
     .error, "the pipeline did not start, and no element reported an error", at: nil)
-}
-
-extension Duration {
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }
 
 extension GraphAssembly {
