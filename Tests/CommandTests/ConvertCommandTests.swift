@@ -285,7 +285,7 @@ struct ConvertCommandTests {
       at: folder.url.appending(path: "folder.mp4"), withIntermediateDirectories: false)
     for (name, reason) in [
       ("empty.mp4", "cannot be read as a movie: Stream contains no data."),
-      ("text.mp4", "cannot be read as a movie: Could not determine type of stream."),
+      ("text.mp4", "cannot be read as a movie: its format is not known"),
       ("random.mp4", "cannot be read as a movie: "),
       ("damaged.mp4", "cannot be read as a movie: No valid frames"),
       ("audio.mp4", "has no video\n"), ("audio.mka", "has no video\n"),

@@ -103,8 +103,66 @@ struct MovieCommandTests {
     #expect((facts["missing"] as? [String])?.first?.contains("'avc1' without 'lhvC'") == true)
     _ = try folder.write("no movie", to: "b.mov")
     let result = try Command.run(["info", "b.mov"], in: folder)
-    #expect(result.status == 2 && result.errors.contains("'b.mov' cannot be read as a movie"))
+    #expect(result.status == 2 && result.errors.contains("'b.mov' is not a QuickTime, MP4"))
     #expect(try Command.run(["info", "missing.mov"], in: folder).status == 2)
+  }
+
+  @Test(
+    "Matroska and transport streams are described and shown like movies",
+    arguments: [("mkv", "Matroska"), ("ts", "MPEG transport stream")])
+  func otherContainers(suffix: String, format: String) async throws {
+    try await TestMovie.sideBySide(folder.path("film_SBS.mp4"))
+    let name = "film_SBS.\(suffix)"
+    let copied = try Program.run(
+      ["ffmpeg", "-v", "error", "-i", folder.path("film_SBS.mp4"), "-c", "copy", folder.path(name)])
+    #expect(copied.status == 0, "\(copied.output)")
+    let info = try Command.run(["info", name], in: folder)
+    #expect(info.status == 0, "\(info.errors)")
+    #expect(info.output.contains("container             \(format)\n"))
+    #expect(info.output.contains("video, avc1, 24 samples") && info.output.contains("audio, mp4a"))
+    #expect(info.output.contains("looks like side-by-side, the left eye first"))
+    for movie in ["film_SBS.mp4", name] {
+      let frames = try Command.run(
+        ["frames", movie, "--at", "0.5", "--output", "\(movie).png"], in: folder)
+      #expect(frames.status == 0, "\(frames.errors)")
+    }
+    #expect(
+      try Data(contentsOf: folder.url.appending(path: "film_SBS.mp4.png"))
+        == Data(contentsOf: folder.url.appending(path: "\(name).png")))
+  }
+
+  @Test("what cannot be copied into a movie is refused in the words of viewers")
+  func otherContainersRefused() throws {
+    func make(_ name: String, _ options: String) throws {
+      let made = try Program.run(
+        ["ffmpeg", "-v", "error"] + options.split(separator: " ").map(String.init)
+          + [folder.path(name)])
+      #expect(made.status == 0, "\(made.output)")
+    }
+    let picture = "-f lavfi -i testsrc=duration=1:size=128x64:rate=10"
+    let tone = "-f lavfi -i sine=duration=1"
+    try make("vp9.mkv", "\(picture) \(tone) -c:v libvpx-vp9 -c:a aac")
+    try make("mpeg.ts", "\(picture) -c:v mpeg2video")
+    try make("sound.mkv", "\(tone) -c:a flac")
+    let whole = try Data(contentsOf: folder.url.appending(path: "vp9.mkv"))
+    try whole.prefix(300).write(to: folder.url.appending(path: "cut.mkv"))
+    try (whole.prefix(40) + Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 37) }))
+      .write(to: folder.url.appending(path: "damaged.mkv"))
+    try Data("These are words, not pictures.".utf8)
+      .write(to: folder.url.appending(path: "words.mov"))
+    for (name, reason) in [
+      ("vp9.mkv", "its video is VP9, which only 'convert' reads"),
+      ("mpeg.ts", "which only 'convert' reads"), ("sound.mkv", "there is no video in it"),
+      ("cut.mkv", "there is no video in it"), ("damaged.mkv", "there is no video in it"),
+      ("words.mov", "'words.mov' is not a QuickTime, MP4, Matroska or MPEG-TS movie"),
+    ] {
+      for command in [["info"], ["frames", "--count", "2"]] {
+        let result = try Command.run(command + [name], in: folder)
+        #expect(result.status == 2, "\(name): \(result.output)")
+        #expect(result.errors.contains(reason), "\(name): \(result.errors)")
+        #expect(result.errors.split(separator: "\n").count <= 2, "\(name): \(result.errors)")
+      }
+    }
   }
 
   @Test("the embedding example converts several movies at once, in under 60 lines")

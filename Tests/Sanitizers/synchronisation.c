@@ -14,6 +14,11 @@
 extern __attribute__((weak)) void __tsan_acquire(void *address);
 extern __attribute__((weak)) void __tsan_release(void *address);
 
+// Neither are the functions of GStreamer that this calls.
+#pragma weak _gst_buffer_type
+#pragma weak gst_buffer_get_meta
+#pragma weak gst_parent_buffer_meta_api_get_type
+
 static inline void acquire(void *address) {
   if (__tsan_acquire) __tsan_acquire(address);
 }

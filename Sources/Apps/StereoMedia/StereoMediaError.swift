@@ -76,6 +76,12 @@ extension StereoMediaError {
     StereoMediaError(.unreadable, "'\(path)' cannot be read as a movie: \(reason)")
   }
 
+  /// Returns the error for a file of another kind.
+  static func notAMovie(_ path: String) -> StereoMediaError {
+    StereoMediaError(
+      .unreadable, "'\(path)' is not a QuickTime, MP4, Matroska or MPEG-TS movie")
+  }
+
   /// Returns the error for a path that names anything but a regular file, such as a folder or a
   /// pipe, which would block or end before the movie is read; nil for a file and for no file.
   package static func notAFile(_ path: String) -> StereoMediaError? {

@@ -72,7 +72,7 @@ extension HostileAct {
           // A source that has not ended by then can only report to the application.
           "stereotestsrc": .endOrFailure("internal data stream error"),
           // These are at their end before they could notice.
-          "mvhevcenc": .end, "mvhevchlssink": .end,
+          "mvhevcenc": .end, "mvhevcsbsenc": .end, "mvhevchlssink": .end,
         ])
     case .shortBuffer:
       .every(
@@ -93,8 +93,8 @@ extension HostileAct {
         .pictures(0),
         [
           "mvhevchlssink": .failure("ended before"),
-          "mvhevcenc": .failure("ended before"), "mvhevcmux": .failure("ended before"),
-          "mvhevcdemux": .failure("end"),
+          "mvhevcenc": .failure("ended before"), "mvhevcsbsenc": .failure("ended before"),
+          "mvhevcmux": .failure("ended before"), "mvhevcdemux": .failure("end"),
         ])
     case .gapBeforeSegment: .every(Self.all, ["stereotestsrc": nil])
     case .noTimestamps:
@@ -103,7 +103,8 @@ extension HostileAct {
         [
           "mvhevchlssink": .failure("timestamp"),
           "stereotestsrc": nil, "stereopack": .failure("timestamp"),
-          "mvhevcenc": .failure("timestamp"), "mvhevcmux": .failure("timestamp"),
+          "mvhevcenc": .failure("timestamp"), "mvhevcsbsenc": .failure("timestamp"),
+          "mvhevcmux": .failure("timestamp"),
         ])
     }
   }

@@ -69,6 +69,9 @@ struct HostileActor: Sendable {
     case "stereopack": return actor([raw("left", 64), raw("right", 64)])
     case "mvhevcenc":
       return actor([raw("left", 64), raw("right", 64)], ["speed-preset": "ultrafast"])
+    case "mvhevcsbsenc":
+      return actor(
+        [raw("sink", 128, "multiview-mode=side-by-side")], ["speed-preset": "ultrafast"])
     case "mvhevcmux":
       return actor(
         [raw("left", 64), raw("right", 64), audio("audio_0")], ["speed-preset": "ultrafast"],

@@ -21,8 +21,8 @@ package struct MovieFacts: Sendable {
   package let layers: LayeredStreamInformation?
   /// Whether the stream assigns the views to eyes (3D reference displays information SEI message).
   package let hasReferenceDisplays: Bool
-  /// The path of the raw H.265 file that was copied into a movie; nil for an ordinary movie.
-  package var byteStream: String?
+  /// The format of the file that was copied into a movie; nil for an ordinary movie.
+  package var copiedFrom: CopiedFormat?
   /// The frames of the first video track.
   package let frames: FrameIndex
   /// The recognized layout of a movie that is not layered, or the reason that none was recognized;
@@ -143,7 +143,7 @@ public struct SpatialVerdict: Equatable, Sendable {
       missing.append(Self.reasonAgainst(facts))
       return
     }
-    if facts.byteStream != nil {
+    if facts.copiedFrom != nil {
       missing.append("a QuickTime container, which stores the stereo geometry")
       return
     }

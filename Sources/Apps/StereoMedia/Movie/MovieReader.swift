@@ -45,6 +45,9 @@ package struct MovieReader: Sendable {
         }
       }
     } catch let error as ISOBMFFError where movie == nil {
+      guard Self.firstBoxes.contains(try Self.firstType(file, path)) else {
+        throw StereoMediaError.notAMovie(path)
+      }
       throw StereoMediaError.unreadable(path, "\(error)")
     } catch is ISOBMFFError {
       // Damage after the index does not invalidate the index.
@@ -56,6 +59,16 @@ package struct MovieReader: Sendable {
     (self.fileType, self.movie) = (fileType, movie)
   }
 
+  /// The types of the boxes with which movies begin.
+  private static let firstBoxes: Set<FourCC> = [
+    "ftyp", "styp", "moov", "moof", "mdat", "wide", "free", "skip", "pnot", "uuid", "sidx", "pdin",
+  ]
+
+  private static func firstType(_ file: Int32, _ path: String) throws -> FourCC {
+    let bytes = try read(file, 0..<8, path)
+    return FourCC(rawValue: bytes.dropFirst(4).reduce(0) { $0 << 8 | UInt32($1) })
+  }
+
   private static func read(_ file: Int32, _ range: Range<UInt64>, _ path: String) throws -> [UInt8]
   {
     var bytes = [UInt8](repeating: 0, count: Int(clamping: range.upperBound - range.lowerBound))
@@ -65,8 +78,8 @@ package struct MovieReader: Sendable {
   }
 }
 
-/// The file from which a movie is decoded. Layered H.265 without a container is first copied into a
-/// movie in a temporary folder.
+/// The file from which a movie is decoded. Files of a format that has no index of all frames are
+/// first copied into a movie in a temporary folder.
 package final class MovieSource: Sendable {
   /// The path of the movie file.
   package let path: String
@@ -84,61 +97,190 @@ package final class MovieSource: Sendable {
   ) async throws {
     name = path
     if let error = try await Blocking.run({ StereoMediaError.notAFile(path) }) { throw error }
-    guard try await Blocking.run({ Self.isByteStream(path) }) else {
-      self.path = path
-      var facts = try await Blocking.run { MovieFacts(try MovieReader(path: path)) }
+    let format = try await Blocking.run { CopiedFormat(path: path) }
+    let folder = try format.map { _ in try ScratchFolder() }
+    do {
+      let file = folder.map { "\($0.path)/movie.mov" } ?? path
+      if let format {
+        try await Engine.start()
+        try await format.copy(path, to: file)
+      }
+      var facts = try await Blocking.run { MovieFacts(try MovieReader(path: file)) }
+      facts.copiedFrom = format
       if let complete, facts.video != nil, facts.stereo != .layered {
         try await Engine.start()
+        let container =
+          format == nil ? .movie(facts) : try await Blocking.run { ContainerFacts(path: path) }
         do throws(RecognizedLayout.Refusal) {
           facts.recognition = .success(
             try await RecognizedLayout.recognize(
-              path, .movie(facts), within: RecognizedLayout.displayBudget, complete))
+              path, container, within: RecognizedLayout.displayBudget, complete))
         } catch {
           facts.recognition = .failure(error)
         }
       }
-      self.facts = facts
-      folder = nil
-      return
-    }
-    try await Engine.start()
-    let folder = try ScratchFolder()
-    do {
-      let copy = "\(folder.path)/movie.mov"
-      try await Self.copy(path, to: copy)
-      var facts = try await Blocking.run { MovieFacts(try MovieReader(path: copy)) }
-      facts.byteStream = path
-      (self.path, self.facts, self.folder) = (copy, facts, folder)
+      (self.path, self.facts, self.folder) = (file, facts, folder)
     } catch {
-      folder.remove()
+      folder?.remove()
       throw error
     }
   }
 
   deinit { folder?.remove() }
+}
 
-  /// Returns whether a file begins with a start code.
-  private static func isByteStream(_ path: String) -> Bool {
+/// A format of files that are copied into a movie to be read.
+package enum CopiedFormat: String, Sendable {
+  /// H.265 without a container (H.265 Annex B).
+  case byteStream = "H.265 byte stream"
+  case matroska = "Matroska"
+  case transportStream = "MPEG transport stream"
+
+  /// Recognizes a file by its first bytes; nil for QuickTime and MP4, all other formats, and files
+  /// that cannot be read.
+  package init?(path: String) {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return false }
+    guard file >= 0 else { return nil }
     defer { close(file) }
-    var start = [UInt8](repeating: 0xFF, count: 4)
-    let count = read(file, &start, start.count)
-    return count == 4 && (start.starts(with: [0, 0, 1]) || start == [0, 0, 0, 1])
+    var start = [UInt8](repeating: 0, count: 400)
+    guard Glibc.read(file, &start, start.count) >= 12 else { return nil }
+    func begins(_ bytes: [UInt8]) -> Bool { start.starts(with: bytes) }
+    if begins([0x1A, 0x45, 0xDF, 0xA3]) {
+      self = .matroska
+    } else if [(0, 188), (4, 192)].contains(where: { offset, size in
+      (0..<2).allSatisfy { start[offset + $0 * size] == 0x47 }
+    }) {
+      self = .transportStream
+    } else if begins([0, 0, 0, 1]) || begins([0, 0, 1]) {
+      self = .byteStream
+    } else {
+      return nil
+    }
   }
 
-  private static func copy(_ path: String, to movie: String) async throws {
+  /// Copies the first video track, and the audio tracks that a movie takes, without encoding.
+  func copy(_ path: String, to movie: String) async throws {
+    let reading = self == .byteStream ? "mvhevcdemux" : "parsebin"
     let pipeline = try Pipeline(
-      parsing: "filesrc name=source ! mvhevcdemux name=demux demux.video_0 ! queue "
-        + "! mux.video_0 mvhevcmux name=mux ! filesink name=sink")
+      parsing: "filesrc name=source ! \(reading) name=streams "
+        + "mvhevcmux name=mux pad-timeout=0 ! filesink name=sink")
     defer { pipeline.end() }
     try pipeline.element(named: "source")?.set("location", parsing: path)
     try pipeline.element(named: "sink")?.set("location", parsing: movie)
+    guard let streams = pipeline.element(named: "streams"), let mux = pipeline.element(named: "mux")
+    else { throw StereoMediaError(.missingElement, "mvhevcmux is missing") }
+    let copying = StreamCopy(to: mux, in: pipeline)
+    streams.onPadAdded { copying.add($0) }
+    let running = Task { try await pipeline.run() }
+    copying.onRefusal { running.cancel() }
     do {
-      try await pipeline.run()
+      try await withTaskCancellationHandler {
+        try await running.value
+      } onCancel: {
+        running.cancel()
+      }
     } catch let failure as PipelineFailure {
-      throw StereoMediaError.unreadable(path, failure.message)
+      throw StereoMediaError.unreadable(path, copying.refusal ?? failure.message)
     }
+    try Task.checkCancellation()
+    if let refusal = copying.refusal { throw StereoMediaError.unreadable(path, refusal) }
+  }
+}
+
+/// Links the streams of a file to a muxer as they appear.
+private final class StreamCopy: Sendable {
+  private let mux: Element
+  // The pipeline holds the closures that hold this.
+  private unowned let pipeline: Pipeline
+  private let state = Locked(State())
+
+  private struct State {
+    var hasVideo = false
+    /// The media type of a video stream that the muxer does not take.
+    var otherVideo: String?
+    /// Whether all streams are known, and none is video that the muxer takes.
+    var isRefused = false
+    var onRefusal: (@Sendable () -> Void)?
+  }
+
+  init(to mux: Element, in pipeline: Pipeline) {
+    self.mux = mux
+    self.pipeline = pipeline
+  }
+
+  /// The reason that nothing could be copied; nil if there is a video track.
+  var refusal: String? {
+    let state = state.current
+    guard !state.hasVideo else { return nil }
+    return state.otherVideo.map { "its video is \($0), which only 'convert' reads" }
+      ?? "there is no video in it"
+  }
+
+  /// Calls `body` when it is known that there is no video to copy.
+  func onRefusal(_ body: @escaping @Sendable () -> Void) {
+    let isRefused = state.withLock { state in
+      state.onRefusal = body
+      return state.isRefused
+    }
+    if isRefused { body() }
+  }
+
+  func add(_ pad: Pad) {
+    let caps = pad.currentCaps ?? pad.possibleCaps
+    let type = caps.mediaType ?? ""
+    let isVideo = type.hasPrefix("video/") || type.hasPrefix("image/")
+    // Layered H.265 has a pad for each eye, too.
+    guard Eye(rawValue: pad.name) == nil else { return discard(pad) }
+    let template = isVideo ? "video_%u" : "audio_%u"
+    let isTaken = Self.takes(caps, template)
+    let isWanted = state.withLock { state in
+      guard isVideo else { return type.hasPrefix("audio/") && isTaken }
+      if !isTaken { state.otherVideo = state.otherVideo ?? caps.codecDescription }
+      defer { state.hasVideo = state.hasVideo || isTaken }
+      return isTaken && !state.hasVideo
+    }
+    guard isWanted, let input = mux.requestPad(template) else { return discard(pad) }
+    // Audio may begin seconds before or after the video.
+    let settings = [
+      "max-size-time": "\(10 * ClockTime.second.nanoseconds)", "max-size-buffers": "0",
+      "max-size-bytes": "100000000",
+    ]
+    guard let queue = link(pad, to: "queue", settings) else { return }
+    try? queue.staticPad("src")?.link(to: input)
+  }
+
+  /// Whether the muxer takes streams of these caps.
+  private static func takes(_ caps: Caps, _ template: String) -> Bool {
+    ElementFactory.named("mvhevcmux")?.padTemplates.first { $0.name == template }?.caps
+      .canIntersect(caps) ?? false
+  }
+
+  /// Drops a stream. Its first buffer comes when all streams have appeared.
+  private func discard(_ pad: Pad) {
+    pad.watchBuffers { [weak self] _ in
+      self?.refuseIfEmpty()
+      return false
+    }
+    _ = link(pad, to: "fakesink", ["async": "false"])
+  }
+
+  private func refuseIfEmpty() {
+    let body = state.withLock { state -> (@Sendable () -> Void)? in
+      guard !state.hasVideo, !state.isRefused else { return nil }
+      state.isRefused = true
+      return state.onRefusal
+    }
+    body?()
+  }
+
+  /// Links a pad to a new element; nil if that fails, which the pipeline reports.
+  private func link(_ pad: Pad, to factory: String, _ settings: [String: String]) -> Element? {
+    guard let element = try? Element(factory), (try? pipeline.add(element)) != nil,
+      let input = element.staticPad("sink")
+    else { return nil }
+    for (name, value) in settings { element.set(name, value) }
+    element.followParentState()
+    return (try? pad.link(to: input)) == nil ? nil : element
   }
 }
 

@@ -24,6 +24,9 @@ public struct StereoMovie: Sendable {
     case mp4
     /// H.265 without a container (H.265 Annex B).
     case byteStream
+    /// Another format, by its name, such as Matroska: the streams are copied into a temporary
+    /// movie, since it has no index of all frames.
+    case other(String)
   }
 
   /// The path that was passed in.
@@ -50,7 +53,9 @@ public struct StereoMovie: Sendable {
   package let source: MovieSource
   package var facts: MovieFacts { source.facts }
 
-  /// Reads the index of a QuickTime or MP4 movie, or the headers of H.265 without a container.
+  /// Reads the index of a QuickTime or MP4 movie. H.265 without a container, and H.264 and H.265 in
+  /// Matroska, MPEG transport streams and AVI, are first copied into a movie in a temporary folder,
+  /// which takes as much space as the file.
   ///
   /// - Throws: a ``StereoMediaError`` if the file cannot be opened or is not a movie.
   public init(_ path: String) async throws {
@@ -72,8 +77,11 @@ public struct StereoMovie: Sendable {
     let movie = facts.reader.movie
     self.path = path
     container =
-      facts.byteStream != nil
-      ? .byteStream : facts.reader.fileType?.isQuickTime ?? true ? .quickTime : .mp4
+      switch facts.copiedFrom {
+      case .byteStream: .byteStream
+      case let format?: .other(format.rawValue)
+      case nil: facts.reader.fileType?.isQuickTime ?? true ? .quickTime : .mp4
+      }
     isFragmented = movie.isFragmented
     byteCount = Int(clamping: facts.reader.size)
     duration = movie.seconds.map(Duration.init(clampedSeconds:))

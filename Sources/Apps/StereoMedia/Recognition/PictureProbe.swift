@@ -59,7 +59,10 @@ package final class PictureProbe: Sendable {
   }
 
   private static func reason(_ error: any Error) -> String {
-    (error as? PipelineFailure)?.message ?? (error as? ElementError)?.message ?? "\(error)"
+    let message =
+      (error as? PipelineFailure)?.message ?? (error as? ElementError)?.message ?? "\(error)"
+    // GStreamer's words for a file of an unknown type.
+    return message == "Could not determine type of stream." ? "its format is not known" : message
   }
 
   /// Whether a movie failed because it has streams, but none of pictures: `decodebin` lists those

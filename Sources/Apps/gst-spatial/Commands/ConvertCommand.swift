@@ -79,6 +79,9 @@ struct ConvertCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Print neither progress nor a summary.")
   var quiet = false
 
+  @Flag(help: "Show the places of errors in the ready pipeline, too.")
+  var verbose = false
+
   func validate() throws { _ = try files() }
 
   /// Returns the files, whether they are options or only in their order.
@@ -155,6 +158,7 @@ struct ConvertCommand: AsyncParsableCommand {
     Terminal.error.line(words.map(ShellWord.quoted).joined(separator: " "))
     let flags = [
       (isForced, "--force"), (dryRun, "--dry-run"), (json, "--json"), (quiet, "--quiet"),
+      (verbose, "--verbose"),
     ].filter(\.0).map(\.1)
     try await RunCommand.parse(line + flags).run()
   }

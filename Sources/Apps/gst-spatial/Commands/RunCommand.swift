@@ -41,6 +41,9 @@ struct RunCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Print neither progress nor a summary.")
   var quiet = false
 
+  @Flag(help: "Show the places of errors in the ready pipelines, too.")
+  var verbose = false
+
   @Option(
     name: [.customLong("graph"), .customLong("dot")],
     help: "Write the final graph for Graphviz (DOT), even on failure.")
@@ -72,7 +75,7 @@ struct RunCommand: AsyncParsableCommand {
     options.keepsGraph = dot != nil
     let run = PipelineRun(pipeline, options: options)
     let display = Locked<any ProgressDisplay>(makeDisplay())
-    for warning in pipeline.warnings.all { display.withLock { $0.show(warning) } }
+    for warning in shown(pipeline.warnings).all { display.withLock { $0.show(warning) } }
     let interrupts = Interrupts(run) { step in
       display.withLock { display in
         switch step {
@@ -93,7 +96,8 @@ struct RunCommand: AsyncParsableCommand {
           where !quiet && (json || interrupts.exitCode == nil || progress.framesLeft != nil):
             display.show(progress)
           case .progress: break
-          case .warning(let warning): display.show(warning)
+          case .warning(let warning):
+            for warning in shown(Diagnostics([warning])).all { display.show(warning) }
           case .kept(let path): display.show(KeptRecording(path))
           }
         }
@@ -125,8 +129,13 @@ struct RunCommand: AsyncParsableCommand {
     return Terminal.error.isInteractive ? ProgressBar(.error) : ProgressLines(.error)
   }
 
+  /// Returns the diagnostics without places in files that the user has not written.
+  private func shown(_ diagnostics: Diagnostics) -> Diagnostics {
+    verbose || json ? diagnostics : diagnostics.withoutPlaces(in: Installation.pipelines)
+  }
+
   private func report(_ diagnostics: Diagnostics) {
-    guard json else { return diagnostics.print() }
+    guard json else { return shown(diagnostics).print() }
     for diagnostic in diagnostics.all {
       Terminal.output.line(
         JSON.object([
@@ -171,7 +180,7 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   private func describe(_ pipeline: HostedPipeline) {
-    pipeline.warnings.print()
+    shown(pipeline.warnings).print()
     if json {
       let outputs = JSON.array(pipeline.outputPaths.map { .string($0) })
       Terminal.output.line(JSON.object([("event", "dry-run"), ("outputs", outputs)]).line)

@@ -102,10 +102,21 @@ struct LayoutChoice {
     }
   }
 
+  /// Files up to this size, in bytes, are copied within a second or so.
+  private static let silentCopySize = 200_000_000
+
   /// Opens a movie, and recognizes its layout if it is not layered. If it cannot be read, prints
   /// the reason and throws the exit code.
   func open(_ path: String) async throws -> StereoMovie {
     _ = Installation.prepare()
+    var status = stat()
+    if let format = CopiedFormat(path: path), stat(path, &status) == 0,
+      status.st_size > Self.silentCopySize
+    {
+      Terminal.error.line(
+        "note: copying '\(path)' (\(NumberFormat.size(Int(status.st_size)))) into a temporary "
+          + "movie, as \(format.rawValue) has no index of all frames")
+    }
     do {
       let movie = try await StereoMovie(path, recognizing: complete)
       if case .success(let found) = movie.facts.recognition { tell(found, path) }

@@ -102,12 +102,20 @@ extension MovieFacts {
   }
 
   private var containerName: String {
-    if byteStream != nil { return "none" }
+    switch copiedFrom {
+    case .byteStream: return "none"
+    case let format?: return format.rawValue
+    case nil: break
+    }
     return reader.fileType?.isQuickTime ?? true ? "mov" : "mp4"
   }
 
   private var container: String {
-    if byteStream != nil { return "none: an H.265 byte stream" }
+    switch copiedFrom {
+    case .byteStream: return "none: an H.265 byte stream"
+    case let format?: return format.rawValue
+    case nil: break
+    }
     let brand = reader.fileType.map { " (\($0.majorBrand))" } ?? ""
     let name = containerName == "mov" ? "QuickTime" : "MP4"
     return name + brand + (reader.movie.isFragmented ? ", fragmented" : "") + ", "

@@ -15,24 +15,9 @@ enum Installation {
     return String(cString: path).lastIndex(of: "/").map { String(String(cString: path)[..<$0]) }
   }()
 
-  /// The program's own plugin, beside it in the build folder or below the same prefix; nil if only
-  /// GStreamer's plugin path has one.
-  private static var plugin: String? {
-    guard let folder else { return nil }
-    return ["/libgstspatial.so", "/../lib/gstreamer-1.0/libgstspatial.so"].map { folder + $0 }
-      .first { access($0, R_OK) == 0 }
-  }
-
-  /// Initializes GStreamer and loads the program's own plugin, if there is one.
+  /// Initializes GStreamer with the elements that are linked into the program.
   static func prepare() -> InstalledElements {
     let registry = InstalledElements()
-    if let plugin {
-      do {
-        try PluginFile.load(plugin)
-      } catch {
-        Terminal.error.line("warning: \(error)")
-      }
-    }
     preferOwnDemuxer()
     return registry
   }

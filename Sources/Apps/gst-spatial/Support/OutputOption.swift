@@ -93,6 +93,21 @@ extension JSON {
 }
 
 extension Diagnostics {
+  /// Returns the diagnostics, without the places of those in files of a folder; nil for no folder.
+  func withoutPlaces(in folder: String?) -> Diagnostics {
+    guard let folder else { return self }
+    func isInside(_ location: SourceLocation?) -> Bool {
+      location.map { $0.file.name.hasPrefix(folder + "/") } ?? false
+    }
+    return Diagnostics(
+      all.map { one in
+        guard isInside(one.location) else { return one }
+        return Diagnostic(
+          one.severity, one.message, at: nil, help: one.help,
+          notes: one.notes.filter { !isInside($0.location) })
+      })
+  }
+
   /// Prints the diagnostics on standard error, in the format of compilers.
   func print() {
     Terminal.error.write(text(color: Terminal.error.hasColor))

@@ -58,6 +58,15 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
   /// The media type of the first structure, such as `video/x-raw`.
   public var mediaType: String? { first?.name }
 
+  /// A description of a coding for users, such as "On2 VP9"; else the media type.
+  public var codecDescription: String {
+    guard !isEmpty, gst_caps_is_any(pointer) == 0,
+      let fixed = gst_caps_fixate(gst_caps_copy(pointer))
+    else { return mediaType ?? "" }
+    defer { gst_caps_unref(fixed) }
+    return adopt(gst_pb_utils_get_codec_description(fixed)) ?? mediaType ?? ""
+  }
+
   /// Appends a structure. The caps must be writable.
   public func append(_ mediaType: String, _ fields: [(key: String, value: Value)]) {
     guard let structure = makeStructure(mediaType, fields) else { return }

@@ -39,7 +39,8 @@ struct ParameterValues {
   {
     var given: [String: Given] = [:]
     for argument in arguments {
-      guard let value = scope.evaluate(argument.value, reporter) else { continue }
+      // An error in the value has been reported; that the parameter lacks one is not another.
+      let value = scope.evaluate(argument.value, reporter) ?? .unknown
       let type = parameters.first { $0.name == argument.name.text }?.type
       given[argument.name.text] = Given(
         value: value,
@@ -109,7 +110,7 @@ final class ValueScope {
     case text(String)
     /// Neither given nor required.
     case unset
-    /// Required but not given; only in graphs that are checked and not run.
+    /// Required but not given, or wrong; only in graphs that are checked and not run.
     case unknown
   }
 
