@@ -178,7 +178,7 @@ struct ImmersiveCommandTests {
     let info = try Command.run(["info", "b.mov"], in: folder).output
     #expect(info.contains("projection            half-equirectangular"))
     #expect(info.contains("  specified in        vexu, sv3d\n"))
-    #expect(info.contains("Apple devices         treat this as immersive, with both eyes"))
+    #expect(info.contains("plays                 around the viewer and in 3D on Apple Vision Pro"))
   }
 
   @Test("info names the source of each value, and how headsets interpret it")
@@ -200,7 +200,7 @@ struct ImmersiveCommandTests {
       "pose                  yaw 10.000, pitch 0.000, roll -1.500 degrees",
       "initial view          yaw 45.000, pitch 0.000, roll 0.000 degrees",
       "  specified in        vexu, sv3d, Spherical Video V1",
-      "Apple devices         treat this as immersive, with one eye",
+      "plays                 around the viewer, with one eye, on Apple Vision Pro (visionOS 26)",
     ] {
       #expect(whole.text.contains(line + "\n"), "\(whole.text)")
     }
@@ -210,7 +210,8 @@ struct ImmersiveCommandTests {
     let part = try await make("bounds=0.1,0.1,0.25,0.25")
     #expect(part.text.contains("cut off               10.00 % at the top, 10.00 % at the bottom, "))
     #expect(part.text.contains("  specified in        sv3d\n"))
-    #expect(part.text.contains("Apple devices         do not treat this as spatial"))
+    #expect(
+      part.text.contains("plays                 around the viewer in players that know 'sv3d'"))
     #expect(part.text.contains("recommended         'vexu/proj/prji': the projection"))
     #expect(part.json["apple-immersive"] as? Bool == false)
   }

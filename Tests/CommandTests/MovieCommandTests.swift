@@ -71,7 +71,15 @@ struct MovieCommandTests {
     for (index, time) in times.enumerated() { #expect(abs(time - Double(index) / 30) < 1e-4) }
     let text = try Command.run(["info", "a.mov"], in: folder).output
     #expect(text.contains("baseline              63.500 mm"))
-    #expect(text.contains("treat this as spatial") && !text.contains("do not"))
+    #expect(
+      text.hasPrefix("plays                 in 3D on Apple Vision Pro, and as a spatial video on "))
+    #expect(text.contains("; elsewhere, the left eye\n") && !text.contains("missing"))
+    let coding = /\ncoding                H\.265 Main, level [1-6]\.\d, 8 bit, \d+\.\d\d Mbit\/s\n/
+    #expect(text.contains(coding))
+    let both = try Command.run(["info", "a.mov", "a.mov"], in: folder)
+    #expect(both.output == "a.mov\n\(text)\na.mov\n\(text)")
+    let failing = try Command.run(["info", "none.mov", "a.mov"], in: folder)
+    #expect(failing.status == 2 && failing.output == "a.mov\n\(text)")
     #expect(try Command.run(["info", "a.mov", "--require-spatial"], in: folder).status == 0)
   }
 

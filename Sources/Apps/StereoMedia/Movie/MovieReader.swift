@@ -158,6 +158,9 @@ package enum CopiedFormat: String, Sendable {
     }
   }
 
+  /// Time limit for a file without any progress, in seconds.
+  private static let patience = 10
+
   /// Copies the first video track, and the audio tracks that a movie takes, without encoding.
   func copy(_ path: String, to movie: String) async throws {
     let reading = self == .byteStream ? "mvhevcdemux" : "parsebin"
@@ -173,6 +176,21 @@ package enum CopiedFormat: String, Sendable {
     streams.onPadAdded { copying.add($0) }
     let running = Task { try await pipeline.run() }
     copying.onRefusal { running.cancel() }
+    // A damaged file may leave a demuxer without data and without an error.
+    let watching = Task {
+      var last = UInt64.max
+      var quiet = 0
+      while quiet < Self.patience {
+        try await Task.sleep(for: .seconds(1))
+        var status = stat()
+        let size = stat(movie, &status) == 0 ? UInt64(clamping: status.st_size) : 0
+        quiet = size == last ? quiet + 1 : 0
+        last = size
+      }
+      copying.stall()
+      running.cancel()
+    }
+    defer { watching.cancel() }
     do {
       try await withTaskCancellationHandler {
         try await running.value
@@ -201,6 +219,7 @@ private final class StreamCopy: Sendable {
     /// Whether all streams are known, and none is video that the muxer takes.
     var isRefused = false
     var onRefusal: (@Sendable () -> Void)?
+    var hasStalled = false
   }
 
   init(to mux: Element, in pipeline: Pipeline) {
@@ -211,7 +230,9 @@ private final class StreamCopy: Sendable {
   /// The reason that nothing could be copied; nil if there is a video track.
   var refusal: String? {
     let state = state.current
-    guard !state.hasVideo else { return nil }
+    guard !state.hasVideo else {
+      return state.hasStalled ? "its tracks are too far apart, or it is damaged" : nil
+    }
     return state.otherVideo.map { "its video is \($0), which only 'convert' reads" }
       ?? "there is no video in it"
   }
@@ -224,6 +245,9 @@ private final class StreamCopy: Sendable {
     }
     if isRefused { body() }
   }
+
+  /// Notes that no data comes any more.
+  func stall() { state.withLock { $0.hasStalled = true } }
 
   func add(_ pad: Pad) {
     let caps = pad.currentCaps ?? pad.possibleCaps

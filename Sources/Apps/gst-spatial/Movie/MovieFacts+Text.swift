@@ -19,12 +19,21 @@ extension MovieFacts {
       guard let value else { return }
       lines.append(title + String(repeating: " ", count: max(1, 22 - title.count)) + value)
     }
+    let verdict = SpatialVerdict(self)
+    add("plays", playing(verdict))
+    for item in verdict.missing where !verdict.isImmersive || stereo == .layered {
+      add("  missing", item)
+    }
+    for item in verdict.advice { add("  recommended", item) }
     add("container", container)
     add("duration", reader.movie.seconds.map { "\(NumberFormat.decimal($0, 3)) s" })
     for track in reader.movie.tracks { add("track \(track.id.rawValue)", track.summary) }
     add("stereo", stereoText)
     if let entry {
-      add(stereo == .layered ? "one eye" : "frame", "\(eyeSize(entry)), \(frameRateText)")
+      add(
+        stereo == .layered ? "one eye" : "frame",
+        "\(eyeSize(entry))\(shape(entry)), \(frameRateText)")
+      add("coding", coding(entry))
     }
     if stereo == .layered {
       add("base layer", baseEye.map { "\($0.rawValue) eye" })
@@ -48,16 +57,6 @@ extension MovieFacts {
     add("projection", projection)
     for (title, value) in immersiveLines { add(title, value) }
     for warning in warnings { add("warning", warning) }
-    let verdict = SpatialVerdict(self)
-    add(
-      "Apple devices",
-      verdict.isImmersive
-        ? "treat this as immersive, \(isStereo ? "with both eyes" : "with one eye")"
-        : verdict.isSpatial ? "treat this as spatial" : "do not treat this as spatial")
-    for item in verdict.missing where !verdict.isImmersive || stereo == .layered {
-      add("  missing", item)
-    }
-    for item in verdict.advice { add("  recommended", item) }
     if times {
       for (index, frame) in frames.enumerated() {
         add("frame \(index)", "\(NumberFormat.decimal(frame.time.seconds, 6)) s")
@@ -177,7 +176,68 @@ extension MovieFacts {
     frameRate.map { "\(NumberFormat.decimal($0, 3)) frames/s" } ?? "unknown frame rate"
   }
 
-  private var isStereo: Bool { stereo != .no }
+  /// Where the movie is shown in three dimensions, and where it is not; see the table in README.md.
+  private func playing(_ verdict: SpatialVerdict) -> String {
+    let others = "the \(baseEye.map { "\($0.rawValue) eye" } ?? "base layer's eye")"
+    let apple = "Apple Vision Pro"
+    switch stereo {
+    case .layered where verdict.isImmersive && verdict.isSpatial:
+      return "around the viewer and in 3D on \(apple) (visionOS 26); elsewhere, \(others)"
+    case .layered where verdict.isSpatial:
+      return "in 3D on \(apple), and as a spatial video on iPhone 15 Pro and later; elsewhere, "
+        + others
+    case .layered: return "as one eye, \(others), also on Apple devices"
+    case .packed:
+      return "in 3D in players that split \(stereoName) frames, such as those of Meta Quest; "
+        + "elsewhere, as two pictures"
+    case .no where verdict.isImmersive:
+      return "around the viewer, with one eye, on \(apple) (visionOS 26)"
+    case .no where immersive != nil:
+      return "around the viewer in players that know 'sv3d', flat on Apple devices"
+    case .no: return "as it is, everywhere: nothing says that it has two eyes"
+    }
+  }
+
+  /// The shape in which a frame is shown, if its pixels are not square.
+  private func shape(_ entry: VisualSampleEntry) -> String {
+    guard let pixels = entry.pixelAspectRatio,
+      pixels.horizontalSpacing != pixels.verticalSpacing, pixels.verticalSpacing > 0
+    else { return "" }
+    let shown =
+      Double(entry.width) * Double(pixels.horizontalSpacing) / Double(pixels.verticalSpacing)
+    return " shown as \(Int(shown.rounded()))x\(entry.height) (pixels "
+      + "\(pixels.horizontalSpacing):\(pixels.verticalSpacing))"
+  }
+
+  /// The coding in the words of the specifications of players, as far as the record says.
+  private func coding(_ entry: VisualSampleEntry) -> String {
+    var facts: [String] = []
+    if let record = entry.hvcC.flatMap({ try? HEVCDecoderConfigurationRecord(bytes: $0) }) {
+      let profile = record.profileTierLevel.profile?.profileIDC ?? 0
+      let name = [1: " Main", 2: " Main 10", 3: " Main Still Picture", 4: " range extensions"]
+      facts.append("H.265\(name[profile] ?? "")")
+      let level = Double(record.profileTierLevel.levelIDC) / 30
+      facts.append("level \(NumberFormat.decimal(level, 1))")
+      facts.append("\(record.bitDepthLuma) bit")
+    } else if let record = entry.configuration.first(where: { $0.type == "avcC" })?.payload,
+      record.count > 3
+    {
+      let name: [UInt8: String] = [66: " Baseline", 77: " Main", 100: " High", 110: " High 10"]
+      facts.append("H.264\(name[record[1]] ?? "")")
+      facts.append("level \(NumberFormat.decimal(Double(record[3]) / 10, 1))")
+    } else {
+      facts.append("'\(entry.codec)'")
+    }
+    if let transfer = [16: "HDR (PQ)", 18: "HDR (HLG)"][entry.colour?.transferCharacteristics ?? 0]
+    {
+      facts.append(transfer)
+    }
+    let bytes = frames.reduce(0) { $0 + $1.byteCount }
+    if let seconds = video?.seconds, seconds > 0 {
+      facts.append("\(NumberFormat.decimal(Double(bytes) * 8 / seconds / 1e6, 2)) Mbit/s")
+    }
+    return facts.joined(separator: ", ")
+  }
 
   private var projection: String? {
     metadata.projection?.rawValue ?? immersiveName
