@@ -230,7 +230,11 @@ struct HostTests {
       if case .warning(let warning) = event { warnings.append(warning.message) }
     }
     _ = try await running.value
-    #expect(warnings == ["the track 'src_3' is left out: no link takes audio/x-flac"])
+    #expect(
+      warnings == [
+        "the audio track 'src_3' (Free Lossless Audio Codec (FLAC)) is left out: no link takes "
+          + "audio/x-flac"
+      ])
     let tracks =
       try String(
         decoding: Data(contentsOf: URL(filePath: folder.path("out.mkv"))), as: UTF8.self

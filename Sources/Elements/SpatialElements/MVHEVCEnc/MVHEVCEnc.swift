@@ -234,7 +234,7 @@ extension MVHEVCEnc.Streaming {
       buffer.flags = frame.isSync ? [] : frame.isReference ? .deltaUnit : [.deltaUnit, .droppable]
       frameCount += 1
       byteCount += UInt64(clamping: buffer.size)
-      lastRunningTime = frame.presentationTime
+      lastRunningTime = max(lastRunningTime, frame.presentationTime)
       try element.finish(buffer)
     }
   }

@@ -141,7 +141,7 @@ struct MuxProgress {
     at time: RunningTime, decodedAt decodeTime: RunningTime, duration: ClockTime
   ) {
     addSample(at: time, decodedAt: decodeTime, duration: duration)
-    lastPictureTime = time
+    lastPictureTime = max(lastPictureTime, time)
     pictureEnd = max(pictureEnd, time + duration)
     pictureCount += 1
   }

@@ -106,6 +106,9 @@ public class Pad: @unchecked Sendable {
   /// Whether the current stream has had a TAG event.
   public var hasTags: Bool { stickyEvent(GST_EVENT_TAG) != nil }
 
+  /// The tags of the last TAG event; nil if there was none.
+  public var tags: TagList? { stickyEvent(GST_EVENT_TAG)?.tags }
+
   /// Activates or deactivates the pad; returns whether that succeeded.
   @discardableResult
   public func setActive(_ active: Bool) -> Bool { gst_pad_set_active(pointer, active ? 1 : 0) != 0 }

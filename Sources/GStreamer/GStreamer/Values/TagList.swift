@@ -69,6 +69,12 @@ public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvert
     gst_tag_get_language_code_iso_639_2T(tag).map { String(cString: $0) }
   }
 
+  /// Returns the name of a language in the user's own, such as "German"; nil if the code is
+  /// unknown.
+  public static func languageName(_ tag: String) -> String? {
+    gst_tag_get_language_name(tag).map { String(cString: $0) }
+  }
+
   /// Returns the ISO 639-1 two-letter code for a language code; nil if it has none.
   public static func shortLanguageCode(_ tag: String) -> String? {
     gst_tag_get_language_code_iso_639_1(tag).map { String(cString: $0) }

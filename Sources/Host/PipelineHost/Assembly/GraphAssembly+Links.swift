@@ -209,7 +209,7 @@ extension GraphAssembly {
     }
     guard let claimed else {
       let reason = fitting.isEmpty ? "no link takes" : "there is no decoder for"
-      return warnOfTrack(name, caps, reason, of: element)
+      return warnOfTrack(pad, caps, reason, of: element)
     }
     do {
       try configure(pad, of: element, asked: graph.links[claimed].source.pad)
@@ -221,13 +221,29 @@ extension GraphAssembly {
   }
 
   /// Warns about a track that is left out, if the graph creates movies with audio.
-  private func warnOfTrack(_ pad: String, _ caps: Caps, _ reason: String, of element: Int) {
+  private func warnOfTrack(_ pad: Pad, _ caps: Caps, _ reason: String, of element: Int) {
     // Both eyes and the stream that they come from are one track.
-    guard !["left", "right", "video_0"].contains(pad), makesMoviesWithAudio else { return }
+    guard !["left", "right", "video_0"].contains(pad.name), makesMoviesWithAudio else { return }
     warn(
       Diagnostic(
-        .warning, "the track '\(pad)' is left out: \(reason) \(Self.format(of: caps))",
+        .warning, "\(Self.title(of: pad, caps)) is left out: \(reason) \(Self.format(of: caps))",
         at: graph.elements[element].location))
+  }
+
+  /// Returns a track in the words of viewers: "the subtitle track 'src_2' (PGS subtitles, German)".
+  private static func title(of pad: Pad, _ caps: Caps) -> String {
+    let type = caps.mediaType ?? ""
+    let kinds = [
+      "audio/": "audio ", "video/": "video ", "image/": "picture ", "subpicture/": "subtitle ",
+      "text/": "subtitle ", "application/x-ssa": "subtitle ", "application/x-ass": "subtitle ",
+      "meta/": "metadata ",
+    ]
+    let kind = kinds.first { type.hasPrefix($0.key) }?.value ?? ""
+    let coding = caps.codecDescription == type ? nil : caps.codecDescription
+    let language = pad.tags?.string(Tag.languageCode).flatMap(TagList.languageName)
+    let facts = [coding, language].compactMap(\.self)
+    return "the \(kind)track '\(pad.name)'"
+      + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
   }
 
   /// Returns the format that caps describe, for a message; with the container's own name for it if
