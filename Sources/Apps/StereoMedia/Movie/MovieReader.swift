@@ -79,14 +79,14 @@ package struct MovieReader: Sendable {
 }
 
 /// The file from which a movie is decoded. Files of a format that has no index of all frames are
-/// first copied into a movie in a temporary folder.
+/// first copied into a temporary movie.
 package final class MovieSource: Sendable {
   /// The path of the movie file.
   package let path: String
   /// The movie's path in messages.
   let name: String
   package let facts: MovieFacts
-  private let folder: ScratchFolder?
+  private let copy: ScratchFile?
 
   /// Throws a ``StereoMediaError`` if the file is not a movie.
   ///
@@ -98,35 +98,28 @@ package final class MovieSource: Sendable {
     name = path
     if let error = try await Blocking.run({ StereoMediaError.notAFile(path) }) { throw error }
     let format = try await Blocking.run { CopiedFormat(path: path) }
-    let folder = try format.map { _ in try ScratchFolder() }
-    do {
-      let file = folder.map { "\($0.path)/movie.mov" } ?? path
-      if let format {
-        try await Engine.start()
-        try await format.copy(path, to: file)
-      }
-      var facts = try await Blocking.run { MovieFacts(try MovieReader(path: file)) }
-      facts.copiedFrom = format
-      if let complete, facts.video != nil, facts.stereo != .layered {
-        try await Engine.start()
-        let container =
-          format == nil ? .movie(facts) : try await Blocking.run { ContainerFacts(path: path) }
-        do throws(RecognizedLayout.Refusal) {
-          facts.recognition = .success(
-            try await RecognizedLayout.recognize(
-              path, container, within: RecognizedLayout.displayBudget, complete))
-        } catch {
-          facts.recognition = .failure(error)
-        }
-      }
-      (self.path, self.facts, self.folder) = (file, facts, folder)
-    } catch {
-      folder?.remove()
-      throw error
+    let copy = try format.map { _ in try ScratchFile() }
+    let file = copy?.path ?? path
+    if let format {
+      try await Engine.start()
+      try await format.copy(path, to: file)
     }
+    var facts = try await Blocking.run { MovieFacts(try MovieReader(path: file)) }
+    facts.copiedFrom = format
+    if let complete, facts.video != nil, facts.stereo != .layered {
+      try await Engine.start()
+      let container =
+        format == nil ? .movie(facts) : try await Blocking.run { ContainerFacts(path: path) }
+      do throws(RecognizedLayout.Refusal) {
+        facts.recognition = .success(
+          try await RecognizedLayout.recognize(
+            path, container, within: RecognizedLayout.displayBudget, complete))
+      } catch {
+        facts.recognition = .failure(error)
+      }
+    }
+    (self.path, self.facts, self.copy) = (file, facts, copy)
   }
-
-  deinit { folder?.remove() }
 }
 
 /// A format of files that are copied into a movie to be read.
@@ -306,6 +299,27 @@ private final class StreamCopy: Sendable {
     element.followParentState()
     return (try? pad.link(to: input)) == nil ? nil : element
   }
+}
+
+/// A temporary file without a name: whatever becomes of the process, no copy of a movie is left.
+final class ScratchFile: Sendable {
+  /// The path, in this process only, for as long as this object lives.
+  let path: String
+  private let descriptor: Int32
+
+  init() throws {
+    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(base)/gst-spatial-XXXXXX".utf8CString)
+    descriptor = mkstemp(&template)
+    guard descriptor >= 0 else {
+      throw StereoMediaError(.unreadable, "'\(base)': \(String(cString: strerror(errno)))")
+    }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    unlink(template)
+    path = "/proc/self/fd/\(descriptor)"
+  }
+
+  deinit { close(descriptor) }
 }
 
 /// A folder for temporary files.

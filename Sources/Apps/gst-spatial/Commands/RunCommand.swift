@@ -112,7 +112,7 @@ struct RunCommand: AsyncParsableCommand {
     case .success(let summary):
       show(summary)
       // Service managers end streams that have no end of their own by SIGTERM, which is no failure.
-      if let code = interrupts.exitCode, code == .interrupted || summary.progress.duration != nil {
+      if let code = interrupts.exitCode, code == .interrupted || summary.isCutShort {
         throw code
       }
     case .failure(let error):

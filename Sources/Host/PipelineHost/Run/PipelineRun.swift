@@ -35,6 +35,9 @@ public final class PipelineRun: Sendable {
     public let outputs: [String]
     /// Whether the stream was ended early by ``PipelineRun/stop()``.
     public let wasStopped: Bool
+    /// Whether the rest of the input files is missing in the outputs for that reason; false for a
+    /// stream that has no end of its own.
+    public var isCutShort = false
   }
 
   /// The events until the run ends, for one consumer. It may start late: the newest 256 events are
@@ -106,7 +109,8 @@ public final class PipelineRun: Sendable {
         let progress = try outcome.result.get()
         paths += try take.finish(replaces: options.overwrites, number: paths.isEmpty ? 1 : 2)
         return Summary(
-          progress: progress, outputs: paths, wasStopped: state.current.isStopping)
+          progress: progress, outputs: paths, wasStopped: state.current.isStopping,
+          isCutShort: outcome.isCutShort)
       } catch {
         var failure = error
         let isRestarting = leadsToRestart(failure)

@@ -20,6 +20,8 @@ final class RunAttempt: Sendable {
     /// Whether the end of the stream has reached all sinks, so that the files are complete even
     /// after a failure.
     let isFinished: Bool
+    /// Whether data of input files was discarded because the run was stopped.
+    var isCutShort = false
     /// Duration of the attempt.
     let elapsed: Duration
   }

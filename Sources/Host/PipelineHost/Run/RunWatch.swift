@@ -169,7 +169,8 @@ final class RunWatch {
     }
     events.yield(.progress(progress))
     return RunAttempt.Outcome(
-      result: .success(progress), isFinished: true, elapsed: progress.elapsed)
+      result: .success(progress), isFinished: true, isCutShort: ending?.isImmediate ?? false,
+      elapsed: progress.elapsed)
   }
 
   /// Lets the recorded data be finished; returns the outcome if there is nothing to wait for.
