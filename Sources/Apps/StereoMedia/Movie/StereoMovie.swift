@@ -54,8 +54,8 @@ public struct StereoMovie: Sendable {
   package var facts: MovieFacts { source.facts }
 
   /// Reads the index of a QuickTime or MP4 movie. H.265 without a container, and H.264 and H.265 in
-  /// Matroska, MPEG transport streams and AVI, are first copied into a temporary movie without
-  /// a name, which takes as much space as the file and is gone with the process.
+  /// Matroska and MPEG transport streams, are first copied into a temporary movie without a name,
+  /// which takes as much space as the file and is gone with the process.
   ///
   /// - Throws: a ``StereoMediaError`` if the file cannot be opened or is not a movie.
   public init(_ path: String) async throws {

@@ -161,3 +161,29 @@ extension ElementFactory {
     return (PropertySpecification.all(of: type, without: gst_object_get_type()), ofPads)
   }
 }
+
+/// A plugin outside GStreamer's search path.
+public enum PluginFile {
+  /// Makes the elements of the plugin in a file available; throws if it is not a plugin. If the
+  /// registry already has the file, it is loaded only on demand.
+  public static func load(_ path: String) throws {
+    guard !isKnown(path) else { return }
+    var error: UnsafeMutablePointer<GError>?
+    let plugin = gst_plugin_load_file(path, &error)
+    defer { g_clear_error(&error) }
+    guard let plugin else {
+      throw ElementError(
+        .missingPlugin, error.map { String(cString: $0.pointee.message) } ?? "No plugin in \(path)")
+    }
+    gst_object_unref(UnsafeMutableRawPointer(plugin))
+  }
+
+  private static func isKnown(_ path: String) -> Bool {
+    guard let plugin = gst_registry_lookup(gst_registry_get(), path) else { return false }
+    defer { gst_object_unref(UnsafeMutableRawPointer(plugin)) }
+    guard let filename = gst_plugin_get_filename(plugin) else { return false }
+    var (known, asked) = (stat(), stat())
+    return stat(filename, &known) == 0 && stat(path, &asked) == 0
+      && known.st_dev == asked.st_dev && known.st_ino == asked.st_ino
+  }
+}
