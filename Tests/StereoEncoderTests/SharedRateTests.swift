@@ -159,20 +159,35 @@ struct SharedRateTests {
   func reproducible(_ test: Case) throws {
     var test = test
     test.seconds = 4
-    let streams = try [false, true].map { waits in
-      let encoder = try StereoEncoder(test.configuration)
-      var units: [LayeredAccessUnit] = []
-      for frame in 0..<test.seconds * Self.pictureRate {
-        units += try encoder.encode(
-          left: test.scene.picture(frame: frame, eye: .left),
-          right: test.scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
-        // Waits until the encoder has nothing left to do, as if the next picture came late.
-        if waits { for eye in Eye.allCases { _ = encoder.statistics(of: eye) } }
-      }
-      return try (units + encoder.finish()).map { $0.bytes(framing: .annexB) }
+    // x265 gives its pictures one call later from the moment on when its lookahead's thread is late
+    // (`Lookahead::getDecidedPicture`), and the rate control learns from them one picture later.
+    for _ in 0..<10 {
+      let (one, other) = (try encode(test, waits: false), try encode(test, waits: true))
+      guard one.counts == other.counts else { continue }
+      let change = zip(one.units, other.units).enumerated().first { $1.0 != $1.1 }
+      #expect(change == nil, "from access unit \(change?.offset ?? 0) on")
+      return
     }
-    let change = zip(streams[0], streams[1]).enumerated().first { $1.0 != $1.1 }
-    #expect(change == nil, "from access unit \(change?.offset ?? 0) on")
+    Issue.record("x265's lookahead was late in one of two runs, ten times")
+  }
+
+  /// Encodes a case; returns how many access units each picture gave, and the units.
+  ///
+  /// - Parameter waits: whether to wait until the encoder has nothing left to do, as if the next
+  ///   picture came late.
+  private func encode(_ test: Case, waits: Bool) throws -> (counts: [Int], units: [[UInt8]]) {
+    let encoder = try StereoEncoder(test.configuration)
+    var counts: [Int] = []
+    var units: [LayeredAccessUnit] = []
+    for frame in 0..<test.seconds * Self.pictureRate {
+      let new = try encoder.encode(
+        left: test.scene.picture(frame: frame, eye: .left),
+        right: test.scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
+      counts.append(new.count)
+      units += new
+      if waits { for eye in Eye.allCases { _ = encoder.statistics(of: eye) } }
+    }
+    return (counts, try (units + encoder.finish()).map { $0.bytes(framing: .annexB) })
   }
 
   @Test("an eye that needs fewer bits leaves the rest to the other")
