@@ -122,8 +122,11 @@ struct KeepingTests {
   }
 
   /// Starts to convert `a.mp4`, of 240 pictures with audio, at 20 pictures per second, all of which
-  /// have been read long before they are encoded; returns once some have reached the encoder.
-  private func slowConversion() async throws -> Program {
+  /// have been read long before they are encoded; returns once some have reached the encoder, or
+  /// have been written.
+  private func slowConversion(
+    lookahead: Int = 5, isWriting: Bool = true
+  ) async throws -> Program {
     try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 240)
     let file = try folder.write(
       """
@@ -131,7 +134,7 @@ struct KeepingTests {
         source: { type: filesrc, location: a.mp4 }
         parse: { type: parsebin }
         split: { type: sbssplit, input-mode-override: side-by-side }
-        mux: { type: mvhevcmux, speed-preset: ultrafast, option-string: rc-lookahead=5 }
+        mux: { type: mvhevcmux, speed-preset: ultrafast, option-string: rc-lookahead=\(lookahead) }
         sink: { type: filesink, location: out.mov }
       links:
         - source -> parse
@@ -145,8 +148,18 @@ struct KeepingTests {
         - mux -> sink
       """, to: "a.yaml")
     let command = try Command.start(["run", file, "--json"], in: folder)
-    try command.wait(for: "\"frames\":4")
+    try command.wait(for: isWriting ? /"bytes":[1-9]/ : /"frames":[1-9]/)
     return command
+  }
+
+  @Test("before the first picture of a file is encoded, Ctrl-C leaves nothing, and says so")
+  func early() async throws {
+    let command = try await slowConversion(lookahead: 200, isWriting: false)
+    command.interrupt()
+    let result = command.result()
+    #expect(result.status == 130)
+    #expect(result.output.contains("the run was stopped before anything was written"))
+    #expect(folder.names == ["a.mp4", "a.yaml"])
   }
 
   @Test(

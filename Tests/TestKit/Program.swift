@@ -86,10 +86,22 @@ public final class Program: Sendable {
   /// - Throws: if the program ends before.
   @discardableResult
   public func wait(for text: String) throws -> String {
+    try wait("'\(text)'") { $0.contains(text) }
+  }
+
+  /// Waits until standard output matches a pattern, and gives what came until then.
+  ///
+  /// - Throws: if the program ends before.
+  @discardableResult
+  public func wait(for pattern: Regex<Substring>) throws -> String {
+    try wait("the pattern") { $0.contains(pattern) }
+  }
+
+  private func wait(_ wanted: String, isSeen: (String) -> Bool) throws -> String {
     var seen = Data()
-    while !String(decoding: seen, as: UTF8.self).contains(text) {
+    while !isSeen(String(decoding: seen, as: UTF8.self)) {
       let more = output.fileHandleForReading.availableData
-      guard !more.isEmpty else { throw Failure("the program ended without '\(text)'") }
+      guard !more.isEmpty else { throw Failure("the program ended without \(wanted)") }
       seen += more
     }
     return String(decoding: seen, as: UTF8.self)

@@ -179,19 +179,20 @@ extension MovieFacts {
   /// Where the movie is shown in three dimensions, and where it is not; see the table in README.md.
   private func playing(_ verdict: SpatialVerdict) -> String {
     let others = "the \(baseEye.map { "\($0.rawValue) eye" } ?? "base layer's eye")"
-    let apple = "Apple Vision Pro"
+    let headsets = "Apple Vision Pro"
     switch stereo {
     case .layered where verdict.isImmersive && verdict.isSpatial:
-      return "around the viewer and in 3D on \(apple) (visionOS 26); elsewhere, \(others)"
-    case .layered where verdict.isSpatial:
-      return "in 3D on \(apple), and as a spatial video on iPhone 15 Pro and later; elsewhere, "
+      return "around the viewer and in 3D on \(headsets) (visionOS 26) and Android XR; elsewhere, "
         + others
-    case .layered: return "as one eye, \(others), also on Apple devices"
+    case .layered where verdict.isSpatial:
+      return "in 3D on \(headsets) and Android XR, and as a spatial video on iPhone 15 Pro and "
+        + "later; elsewhere, " + others
+    case .layered: return "as one eye, \(others), on Apple devices, which need more"
     case .packed:
       return "in 3D in players that split \(stereoName) frames, such as those of Meta Quest; "
         + "elsewhere, as two pictures"
     case .no where verdict.isImmersive:
-      return "around the viewer, with one eye, on \(apple) (visionOS 26)"
+      return "around the viewer, with one eye, on \(headsets) (visionOS 26)"
     case .no where immersive != nil:
       return "around the viewer in players that know 'sv3d', flat on Apple devices"
     case .no: return "as it is, everywhere: nothing says that it has two eyes"

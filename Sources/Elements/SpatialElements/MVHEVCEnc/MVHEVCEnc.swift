@@ -16,7 +16,7 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
     PadTemplate("right", .sink, caps: StereoEyeCaps.raw),
     PadTemplate("src", .source, caps: LayeredCaps.template),
   ],
-  properties: MVHEVCEnc.heroEye(at: \.heroEye) + EncoderSettings.properties(at: \.encoder)
+  properties: [EyeChoice.heroEye(at: \.heroEye)] + EncoderSettings.properties(at: \.encoder)
     + PairingSettings.properties(at: \.pairing),
   interfaces: [.preset])
 
@@ -78,19 +78,6 @@ final class MVHEVCEnc: EyePairing {
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
     try skipSilentPads(timeout: timeout)
     try streaming.aggregate()
-  }
-
-  /// Returns the property of an element that stores the base eye at `path`.
-  static func heroEye<Owner: HasSettings>(
-    at path: WritableKeyPath<Owner.Settings, EyeChoice>
-  ) -> [Property<Owner>] {
-    [
-      .choice(
-        "hero-eye", nick: "Hero eye",
-        blurb: "Eye in the base layer, shown by players for one eye "
-          + "(none = from tag stereo-hero-eye, else left)",
-        default: .none, at: path)
-    ]
   }
 
   // MARK: Events and queries

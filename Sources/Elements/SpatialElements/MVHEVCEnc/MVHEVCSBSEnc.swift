@@ -21,7 +21,7 @@ let mvhevcSBSEnc = ElementDeclaration<MVHEVCSBSEnc>(
     PadTemplate("sink", .sink, caps: StereoEyeCaps.raw),
     PadTemplate("src", .source, caps: LayeredCaps.template),
   ],
-  properties: SBSSplit.properties(at: \.split) + MVHEVCEnc.heroEye(at: \.heroEye)
+  properties: SBSSplit.properties(at: \.split) + [EyeChoice.heroEye(at: \.heroEye)]
     + EncoderSettings.properties(at: \.encoder),
   interfaces: [.preset])
 

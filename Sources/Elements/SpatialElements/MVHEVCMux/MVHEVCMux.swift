@@ -244,11 +244,7 @@ extension MVHEVCMux {
       .choice(
         "container", nick: "Container", blurb: "File format", default: .quickTime,
         at: \.container),
-      .choice(
-        "hero-eye", nick: "Hero eye",
-        blurb: "Eye in the base layer, shown by players for one eye "
-          + "(none = from tag stereo-hero-eye, else left)",
-        default: .none, at: \.spatial.heroEye),
+      EyeChoice.heroEye(at: \.spatial.heroEye),
       .double(
         "horizontal-field-of-view", nick: "Horizontal field of view",
         blurb: "Horizontal angle covered by one eye's picture, in degrees "

@@ -27,6 +27,17 @@ enum EyeChoice: Int32, EnumType {
     case .right: .right
     }
   }
+
+  /// Returns the property `hero-eye` of an element that encodes and stores it at `path`.
+  static func heroEye<Owner: HasSettings>(
+    at path: WritableKeyPath<Owner.Settings, EyeChoice>
+  ) -> Property<Owner> {
+    .choice(
+      "hero-eye", nick: "Hero eye",
+      blurb: "Eye in the base layer, shown by players for one eye "
+        + "(none = from tag stereo-hero-eye, else left)",
+      default: .none, at: path)
+  }
 }
 
 /// How a picture maps onto the viewer's surroundings, as a property.

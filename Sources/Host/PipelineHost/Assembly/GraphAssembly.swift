@@ -222,10 +222,17 @@ extension GraphAssembly {
 
   /// Tells the encoders to discard what they have not encoded when the stream ends.
   func discardPendingFrames() {
-    for (index, element) in state.withLock({ $0.elements })
-    where type(index)?.properties.contains(where: { $0.name == Self.draining }) == true {
-      element.set(Self.draining, "false")
-    }
+    for element in encoders { element.set(Self.draining, "false") }
+  }
+
+  /// Whether encoders or muxers report their output as element messages.
+  var reportsOutput: Bool { !encoders.isEmpty }
+
+  /// The elements that can discard what they have not encoded; all of them report their progress.
+  private var encoders: [Element] {
+    state.withLock { $0.elements }.filter { index, _ in
+      type(index)?.properties.contains { $0.name == Self.draining } ?? false
+    }.map(\.value)
   }
 
   private static let draining = "drain-on-eos"

@@ -50,19 +50,23 @@ struct ProgressMeter {
   private let depths: [Int]
   private let start = ContinuousClock.now
   private var duration: ClockTime?
-  private var written: Written?
+  /// The reports of encoders and muxers, by element index.
+  private var reports: [Int: Report] = [:]
+  private let graph: ResolvedGraph
 
-  /// The output of an encoder or a muxer, as it has reported.
-  private struct Written {
+  /// The output of an encoder or a muxer so far.
+  private struct Report {
     let frames: Int
     /// Time of the last frame.
     let time: Duration
+    let bytes: Int
 
     /// Time of the end, if each frame lasts equally long.
     var end: Duration { frames > 1 ? time * (Double(frames) / Double(frames - 1)) : time }
   }
 
   init(of graph: ResolvedGraph) {
+    self.graph = graph
     depths = Self.depths(of: graph)
   }
 
@@ -78,25 +82,48 @@ struct ProgressMeter {
     return progress
   }
 
-  /// Records an element message, if it is the progress report of an encoder or a muxer, such as
+  /// Records an element message, if it is the report of an encoder or a muxer, such as
   /// `mvhevcmux-progress`.
-  mutating func note(_ message: StructureView) {
-    guard message.name.hasSuffix("-progress"), let frames = message.int("frames"), frames > 0,
-      let time = message.int("running-time")
+  mutating func note(_ message: StructureView, from element: String?) {
+    guard message.name.hasSuffix("-progress"), let frames = message.int("frames"),
+      let time = message.int("running-time"), let bytes = message.int("bytes"),
+      let index = graph.elements.firstIndex(where: { $0.name == element })
     else { return }
-    written = Written(frames: frames, time: .nanoseconds(time))
+    reports[index] = Report(frames: frames, time: .nanoseconds(time), bytes: bytes)
   }
 
-  /// Adds what the stream's end has to wait for.
-  func addRest(to progress: inout RunProgress) {
-    guard let written, let frames = progress.frames else { return }
-    progress.framesLeft = max(0, frames - written.frames)
+  /// Returns whether an encoder or a muxer has reported pictures, or any bytes if it gets none.
+  func hasOutput(_ meters: [LinkMeter]) -> Bool {
+    reports.contains { element, report in
+      report.frames > 0 || report.bytes > 0 && framesTaken(by: element, meters) == nil
+    }
   }
 
-  /// Replaces what has been read by what has been written, if that is known.
+  /// Number of frames that an element has received, of each eye if it gets both; nil if its streams
+  /// carry none.
+  private func framesTaken(by element: Int, _ meters: [LinkMeter]) -> Int? {
+    meters.filter { graph.links[$0.link].sink.element == element && $0.carriesFrames }
+      .map(\.buffers).max()
+  }
+
+  /// Adds the number of frames that are inside the elements that report, for which the end of the
+  /// stream has to wait.
+  func addRest(to progress: inout RunProgress, _ meters: [LinkMeter]) {
+    guard !reports.isEmpty else { return }
+    progress.framesLeft = reports.reduce(0) { rest, report in
+      rest + max(0, (framesTaken(by: report.key, meters) ?? 0) - report.value.frames)
+    }
+  }
+
+  /// Replaces what has been read by what has been written, if the last encoder or muxer reports it.
   func setWritten(in progress: inout RunProgress) {
-    guard let written else { return }
-    (progress.frames, progress.position) = (written.frames, written.end)
+    let last = reports.max { depth(of: $0.key) < depth(of: $1.key) }?.value
+    guard let last, last.frames > 0 else { return }
+    (progress.frames, progress.position) = (last.frames, last.end)
+  }
+
+  private func depth(of element: Int) -> Int {
+    zip(graph.links, depths).filter { $0.0.sink.element == element }.map(\.1).max() ?? 0
   }
 
   /// Returns the link nearest to the end of the graph among those whose buffers have timestamps;

@@ -25,6 +25,8 @@ final class RunWatch {
   /// Whether the sources have been told to end.
   private let hasSentEndOfStream = Locked(false)
   private var hasWarnedOfCut = false
+  /// Whether the run was stopped before anything was written; what is still at work is left alone.
+  private var hasStoppedEarly = false
   /// Descriptions of missing plugins, by element name.
   private var missing: [String: String] = [:]
   /// Time without progress since a plugin was found missing, in seconds.
@@ -51,7 +53,9 @@ final class RunWatch {
     _ inbox: AsyncStream<RunAttempt.Signal>
   ) async -> (outcome: RunAttempt.Outcome, hangs: Bool) {
     for await signal in inbox {
-      if let outcome = outcome(of: signal) { return (outcome, ending?.isCut ?? false) }
+      if let outcome = outcome(of: signal) {
+        return (outcome, hasStoppedEarly || ending?.isCut ?? false)
+      }
     }
     return (failure(RunFailure(.aborted, Self.aborted)), true)
   }
@@ -64,7 +68,12 @@ final class RunWatch {
     case .tick: return tick()
     case .stop:
       guard ending == nil else { return nil }
-      if inputs.provideAllData, hasRecorded {
+      if inputs.provideAllData {
+        // Files can be read again: there is no need to wait for a first picture.
+        guard hasOutput else {
+          hasStoppedEarly = true
+          return failure(RunFailure(.aborted, Self.stoppedEarly))
+        }
         ending = RunEnding(.stopped, isImmediate: true)
         assembly.endImmediately()
       } else {
@@ -93,7 +102,8 @@ final class RunWatch {
         assembly.missingPad(after: failure)
         ?? assembly.diagnostic(.error, failure, message, missing: missing)
       return fail(RunFailure(.failed, diagnostic))
-    case .element(let structure): meter.note(structure)
+    case .element(let structure):
+      meter.note(structure, from: assembly.pipeline.child(sending: message))
     case .warning(let failure):
       events.yield(.warning(assembly.diagnostic(.warning, failure, message, missing: missing)))
     // In the background: answering may wait for a state change that itself waits for data.
@@ -188,6 +198,14 @@ final class RunWatch {
     return nil
   }
 
+  /// Whether the files have contents that can be completed: samples have been written where that is
+  /// reported, or else have arrived.
+  private var hasOutput: Bool {
+    assembly.reportsOutput
+      ? take.size > 0 || meter.hasOutput(assembly.state.withLock { $0.meters })
+      : outputs.outputs.allSatisfy { $0.isOptional || assembly.hasRecorded($0.element) }
+  }
+
   private var hasRecorded: Bool {
     outputs.outputs.contains { assembly.hasRecorded($0.element) }
   }
@@ -200,8 +218,9 @@ final class RunWatch {
   }
 
   private func progress() -> RunProgress {
-    var progress = meter.progress(assembly.state.withLock { $0.meters }, bytes: take.size)
-    if ending?.isImmediate == false { meter.addRest(to: &progress) }
+    let meters = assembly.state.withLock { $0.meters }
+    var progress = meter.progress(meters, bytes: take.size)
+    if ending?.isImmediate == false { meter.addRest(to: &progress, meters) }
     return progress
   }
 
@@ -222,6 +241,8 @@ final class RunWatch {
   }
 
   private static let aborted = Diagnostic(.error, "the run was stopped", at: nil)
+  private static let stoppedEarly = Diagnostic(
+    .error, "the run was stopped before anything was written", at: nil)
   private static let notStarted = Diagnostic(
     .error, "the pipeline did not start, and no element reported an error", at: nil)
 }
