@@ -12,8 +12,9 @@ import StereoVideo
 ///
 /// The threads of the two eyes do not wait for each other: while a picture of one eye takes long,
 /// the processor is free for the other eye's next pictures. Pictures are nevertheless handed out
-/// as if each took equally long, so that the rate control, which learns from them, does not depend
-/// on how busy the machine is, and the same input always gives the same stream.
+/// a constant number of jobs after they went in (`EyeEncoder.delay`), so that the rate control,
+/// which learns from them, does not depend on how busy the machine is, and the same input always
+/// gives the same stream.
 final class EyeThread {
   enum Job: Sendable {
     case encode(Picture, frame: Int64, isKeyframe: Bool, qp: PictureQP)
@@ -42,16 +43,21 @@ final class EyeThread {
       var jobs: [Job] = []
       /// Number of jobs that are done.
       var doneCount = 0
-      /// Coded pictures, each with the number of jobs that were done before the one that gave it.
+      /// Coded pictures, each with the job after which it is handed out.
       var pictures: [(job: Int, picture: X265Encoder.CodedPicture)] = []
+      /// The job after which the next picture is handed out.
+      var nextDue: Int
       var error: StereoEncoderError?
       var isStopping = false
     }
 
     let encoder: EyeEncoder
-    let state = Monitor(State())
+    let state: Monitor<State>
 
-    init(_ encoder: EyeEncoder) { self.encoder = encoder }
+    init(_ encoder: EyeEncoder) {
+      self.encoder = encoder
+      state = Monitor(State(nextDue: encoder.delay))
+    }
 
     /// Does the jobs until the owner stops the thread.
     func run() {
@@ -89,11 +95,25 @@ final class EyeThread {
     }
 
     private func flush() throws(StereoEncoderError) {
-      while !state.withLock({ $0.isStopping }), let coded = try encoder.flush() { give(coded) }
+      // All that is inside is handed out together.
+      state.change { state in
+        for index in state.pictures.indices {
+          state.pictures[index].job = min(state.pictures[index].job, state.doneCount)
+        }
+      }
+      while !state.withLock({ $0.isStopping }), let coded = try encoder.flush() {
+        state.change { $0.pictures.append(($0.doneCount, coded)) }
+      }
+      state.change { $0.nextDue = $0.doneCount + 1 + encoder.delay }
     }
 
+    /// Stores a picture, to be handed out after the job that would have given it if the lookahead
+    /// had been late from the first picture on.
     private func give(_ picture: X265Encoder.CodedPicture) {
-      state.change { $0.pictures.append(($0.doneCount, picture)) }
+      state.change { state in
+        state.pictures.append((max(state.doneCount, state.nextDue), picture))
+        state.nextDue += 1
+      }
     }
 
     private func finish(_ error: StereoEncoderError?) {
