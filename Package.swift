@@ -23,6 +23,11 @@ let unoptimized =
     .unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"])
   ]
 
+/// A library of another package that only the command uses.
+func command(_ name: String, of package: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: ["Command"]))
+}
+
 /// A program under Examples, built as a user's program is: without this package's settings.
 func example(_ name: String, _ library: Target.Dependency) -> Target {
   .executableTarget(
@@ -43,6 +48,8 @@ let package = Package(
     .library(name: "PipelineFile", targets: ["PipelineFile"]),
     .library(name: "GStreamer", targets: ["GStreamer"]),
   ],
+  // A program that depends on a library alone need not fetch what only the command uses.
+  traits: [.default(enabledTraits: ["Command"]), "Command"],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -145,9 +152,9 @@ let package = Package(
       name: "Web",
       dependencies: [
         "Packager",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
+        command("NIOCore", of: "swift-nio"),
+        command("NIOHTTP1", of: "swift-nio"),
+        command("NIOPosix", of: "swift-nio"),
       ],
       path: "Sources/Apps/Web", swiftSettings: strict),
     .executableTarget(
@@ -155,7 +162,7 @@ let package = Package(
       dependencies: [
         "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoMedia",
         "StereoVideo", "Web",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        command("ArgumentParser", of: "swift-argument-parser"),
       ],
       path: "Sources/Apps/gst-spatial",
       resources: viewerPage.map { .embedInCode("Viewer/Page/\($0)") },

@@ -41,7 +41,7 @@ struct SnippetTests {
 
   /// The articles of StereoMedia.docc, beside what they have in common with the README.
   private func articles(
-    _ path: String, _ movie: StereoMovie, _ television: String, _ loud: String
+    _ path: String, _ movie: StereoMovie, _ television: String, _ loud: String, _ drawn: String
   ) async throws -> [String] {
     var said: [String] = []
     func print(_ items: Any...) { said.append(items.map { "\($0)" }.joined(separator: " ")) }
@@ -82,7 +82,38 @@ struct SnippetTests {
       }
     }
     _ = try await writer.finish()
+
+    func square(at left: Int) throws -> Picture {
+      var picture = try MutablePicture(format: .rgba, width: 320, height: 180, colour: .sRGB)
+      try picture.withPlane(0) { bytes, layout in
+        for row in 0..<layout.rows {
+          for column in 0..<layout.rowBytes / 4 {
+            let isInside = (60..<120).contains(row) && (left..<left + 60).contains(column)
+            let pixel: UInt32 = isInside ? 0xFFFF_FFFF : 0xFF80_4020
+            let offset = row * layout.stride + column * 4
+            bytes.storeBytes(of: pixel.littleEndian, toByteOffset: offset, as: UInt32.self)
+          }
+        }
+      }
+      return Picture(picture)
+    }
+
+    _ = try await StereoWriter.write(drawn) { writer in
+      for index in 0..<30 {
+        try await writer.append(
+          left: square(at: 130 + index / 2), right: square(at: 130 - index / 2),
+          at: .milliseconds(40 * index))
+      }
+    }
+
+    var hdr = StereoWriter.Settings()
+    hdr.contentLightLevel = ContentLightLevel(maximum: 1000, maximumFrameAverage: 400)
+
+    hdr.metadata.title = "Square"
+    hdr.metadata.date = "2026-01-31T09:30:00+0100"
+    hdr.metadata.place = .init(latitude: 54.5, longitude: -8.25)
     // end
+    print(hdr.metadata)
     return said
   }
 
@@ -91,9 +122,9 @@ struct SnippetTests {
   func articles() async throws {
     let folder = try TemporaryFolder()
     let (path, packed) = (try await Movies.spatial(), folder.path("packed.mp4"))
-    let loud = folder.path("loud.mov")
-    let said = try await articles(path, try await StereoMovie(path), packed, loud)
-    #expect(said.count == 70 && said.prefix(30).allSatisfy { $0 == "160" }, "\(said)")
+    let (loud, drawn) = (folder.path("loud.mov"), folder.path("square.mov"))
+    let said = try await articles(path, try await StereoMovie(path), packed, loud, drawn)
+    #expect(said.count == 71 && said.prefix(30).allSatisfy { $0 == "160" }, "\(said)")
     let video = try await StereoMovie(packed).video
     #expect(video?.layout == .packed(PackingLayout(.sideBySide)) && video?.frames.count == 40)
     let (before, after) = (try await StereoMovie(path), try await StereoMovie(loud))
@@ -102,6 +133,11 @@ struct SnippetTests {
     }
     #expect(lengths[1] > 1 && abs(lengths[0] - lengths[1]) < 0.1, "\(lengths)")
     #expect(after.video?.frames.count == 40)
+    let square = try await StereoMovie(drawn)
+    #expect(square.isSpatial && square.video?.frames.count == 30)
+    for try await frame in StereoReader(square) where frame.index == 20 {
+      #expect(try distance(frame.left, frame.right) > 1)
+    }
   }
 
   @Test(
@@ -129,7 +165,7 @@ struct SnippetTests {
     let readme = try Self.pages.map {
       try String(contentsOf: Repository.url.appending(path: $0), encoding: .utf8)
     }.joined()
-    try #require(Self.pages.count == 10)
+    try #require(Self.pages.count == 11)
     let own = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
     let known = Set(own.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
     let blocks = readme.components(separatedBy: "```swift\n").dropFirst()
@@ -142,7 +178,7 @@ struct SnippetTests {
       let own = line.replacing("\"movie.mov\"", with: "path").replacing(
         "\"copy.mov\"", with: "copy"
       ).replacing("\"for-television.mp4\"", with: "television")
-        .replacing("\"loud.mov\"", with: "loud")
+        .replacing("\"loud.mov\"", with: "loud").replacing("\"square.mov\"", with: "drawn")
       #expect(known.contains(own), "\(line)")
     }
   }

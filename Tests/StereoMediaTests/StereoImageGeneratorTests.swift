@@ -132,11 +132,16 @@ struct StereoImageGeneratorTests {
     #expect(try results[2].get().index == 35)
   }
 
-  @Test("an anaglyph of one eye is refused; a packed movie's eyes can be extracted")
+  @Test("one eye is not shown as two; a packed movie's eyes can be extracted")
   func otherMovies() async throws {
-    let mono = StereoImageGenerator(try await StereoMovie(try await Movies.mono()), show: .anaglyph)
-    let error = await #expect(throws: StereoMediaError.self) { try await mono.image(0) }
-    #expect(error?.code == .missingVideo)
+    let one = try await StereoMovie(try await Movies.mono())
+    for show in [StereoImageGenerator.Show.anaglyph, .both] {
+      let mono = StereoImageGenerator(one, show: show)
+      let error = await #expect(throws: StereoMediaError.self) { try await mono.image(0) }
+      #expect(error?.code == .missingVideo && error?.hint != nil)
+      #expect(try await mono.frame(0).isMono)
+      #expect(try await mono.image(0, of: .right).bytes.isEmpty == false)
+    }
     let movie = try await StereoMovie(try await Movies.packed("top-bottom"))
     let frame = try await StereoImageGenerator(movie).frame(11)
     #expect(!frame.isMono && frame.left.height == 90 && frame.index == 11)

@@ -113,8 +113,41 @@ struct StereoReaderTests {
     var between = StereoReader.Options()
     between.range = frames[4].time + .milliseconds(5)..<frames[6].time + .milliseconds(5)
     #expect(try await read(path, between).frames.map(\.index) == [5, 6])
-    between.range = .seconds(50)..<(.seconds(60))
-    #expect(try await read(path, between).frames.isEmpty)
+  }
+
+  @Test("a range beside the movie, and a number of buffers that is not possible, are refused")
+  func outOfRange() async throws {
+    let path = try await Movies.spatial()
+    for range in [Duration.seconds(50)..<(.seconds(60)), .seconds(-3)..<(.seconds(-2))] {
+      var options = StereoReader.Options()
+      options.range = range
+      let error = await #expect(throws: StereoMediaError.self) { try await read(path, options) }
+      #expect(error?.code == .outOfRange)
+    }
+    for depth in [0, -1, 65, .max] {
+      var options = StereoReader.Options()
+      options.depth = depth
+      let error = await #expect(throws: StereoMediaError.self) { try await read(path, options) }
+      #expect(error?.code == .outOfRange)
+    }
+  }
+
+  @Test("a movie that has changed since it was opened is refused")
+  func changed() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mov")
+    try FileManager.default.copyItem(atPath: try await Movies.spatial(), toPath: path)
+    let movie = try await StereoMovie(path)
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.copyItem(atPath: try await Movies.mono(), toPath: path)
+    let reader = StereoReader(movie)
+    let error = await #expect(throws: StereoMediaError.self) {
+      for try await _ in reader {}
+    }
+    #expect(error?.message == "'\(path)' has changed since it was opened")
+    let stills = StereoImageGenerator(movie)
+    await #expect(throws: StereoMediaError.self) { try await stills.image(0) }
+    await #expect(throws: StereoMediaError.self) { try await StereoPlayer(movie) }
   }
 
   @Test("one eye alone is the same as of the pair, of either layer", arguments: Eye.allCases)

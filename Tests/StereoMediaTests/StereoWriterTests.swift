@@ -115,6 +115,112 @@ struct StereoWriterTests {
     #expect(frames.first?.left.format == (format == .i420With10Bits ? .i420With10Bits : .i420))
   }
 
+  @Test(
+    "title, date, place, colour and the light levels of HDR are written, and read by others",
+    .tags(.process), arguments: ["mov", "mp4"])
+  func metadata(ending: String) async throws {
+    var settings = quick()
+    settings.metadata.title = "Küste"
+    settings.metadata.artist = "A. Author"
+    settings.metadata.description = "waves"
+    settings.metadata.copyright = "© A. Author"
+    settings.metadata.date = "2026-01-31T09:30:00+0100"
+    settings.metadata.place = StereoMovie.Metadata.Place(
+      latitude: 54.5, longitude: -8.25, altitude: 3)
+    settings.contentLightLevel = ContentLightLevel(maximum: 1000, maximumFrameAverage: 400)
+    settings.masteringDisplay = MasteringDisplayColourVolume(
+      green: .init(x: 13250, y: 34500), blue: .init(x: 7500, y: 3000),
+      red: .init(x: 34000, y: 16000), whitePoint: .init(x: 15635, y: 16450),
+      maximumLuminance: 10_000_000, minimumLuminance: 50)
+    var drawn = try MutablePicture(
+      format: .i420With10Bits, width: 128, height: 96, colour: .rec2020PQ)
+    for plane in 0..<drawn.planeCount {
+      try drawn.withPlane(plane) { bytes, layout in
+        for offset in stride(from: 0, to: bytes.byteCount, by: 2) {
+          bytes.storeBytes(of: 512, toByteOffset: offset, as: UInt16.self)
+        }
+      }
+    }
+    let grey = Picture(drawn)
+    let path = folder.path("out.\(ending)")
+    _ = try await StereoWriter.write(path, settings) { writer in
+      for index in 0..<3 {
+        try await writer.append(left: grey, right: grey, at: .milliseconds(40 * index))
+      }
+    }
+    let movie = try await StereoMovie(path)
+    let video = try #require(movie.video)
+    #expect(movie.metadata == settings.metadata)
+    #expect(video.colour?.transferCharacteristics == 16 && video.colour?.primaries == 9)
+    #expect(video.contentLightLevel == settings.contentLightLevel)
+    #expect(video.masteringDisplay == settings.masteringDisplay)
+    let said = try Program.run(["exiftool", "-n", path]).output
+    for text in [": Küste\n", ": 54.5\n", ": -8.25\n", "2026:01:31 09:30:00+01:00"] {
+      #expect(said.contains(text), "\(text) is not in \(said)")
+    }
+
+    // A converted movie says the same, although it has no audio.
+    let packed = folder.path("packed.mp4")
+    var other = quick()
+    other.layout = .packed(PackingLayout(.sideBySide))
+    other.metadata.title = "Other"
+    _ = try await StereoConverter.convert(path, to: packed, other).report
+    var expected = settings.metadata
+    expected.title = "Other"
+    #expect(try await StereoMovie(packed).metadata == expected)
+  }
+
+  @Test("mistakes in settings and sizes are told before anything is encoded")
+  func mistakes() async throws {
+    for (width, height) in [(641, 360), (640, 361), (8, 96), (16_890, 64), (16_000, 16_000)] {
+      let picture = try Picture(MutablePicture(format: .gray8, width: width, height: height))
+      let writer = try StereoWriter(output, quick())
+      do {
+        try await writer.append(left: picture, right: picture, at: .zero)
+        Issue.record("\(width)x\(height) is taken")
+      } catch let error as StereoMediaError {
+        #expect(error.code == .invalidInput && error.message.contains("\(width)x\(height)"))
+      }
+      await writer.cancel()
+    }
+    for mistake: (inout StereoMovie.Metadata) -> Void in [
+      { $0.date = "yesterday" }, { $0.place = .init(latitude: 91, longitude: 0) },
+      { $0.place = .init(latitude: 0, longitude: .nan) }, { $0.title = "a\0b" },
+    ] {
+      var settings = quick()
+      mistake(&settings.metadata)
+      #expect(await code { _ = try StereoWriter(output, settings) } == .outOfRange)
+    }
+    do {
+      _ = try StereoWriter(folder.path("no/a.mov"))
+    } catch let error as StereoMediaError {
+      #expect(error.message.hasPrefix("'\(folder.path("no/a.mov"))' cannot be written: No such"))
+      #expect(error.hint == "create its folder first")
+    }
+    #expect(try names == [])
+  }
+
+  @Test("without keepsIncomplete, an error and a released writer leave nothing")
+  func nothingKept() async throws {
+    struct Trouble: Error {}
+    var settings = quick()
+    settings.keepsIncomplete = false
+    let one = try picture()
+    await #expect(throws: Trouble.self) {
+      _ = try await StereoWriter.write(output, settings) { writer in
+        for index in 0..<5 {
+          try await writer.append(left: one, right: one, at: .milliseconds(100 * index))
+        }
+        throw Trouble()
+      }
+    }
+    #expect(try names == [])
+    var writer: StereoWriter? = try StereoWriter(output, settings)
+    try await writer?.append(left: one, right: one, at: .zero)
+    writer = nil
+    try await eventually("an empty folder") { try names == [] }
+  }
+
   @Test("frames that do not continue the movie are refused, without effect")
   func refusals() async throws {
     let (one, wide) = (try picture(), try picture(width: 160))

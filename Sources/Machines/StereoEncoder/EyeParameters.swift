@@ -25,6 +25,9 @@ struct EyeParameters {
     if hasSlices || configuration.height <= Int(x265.values.maxCUSize) {
       try avoidUnsetReferences()
     }
+    // x265's cutree writes after the end of its costs of a row of fewer than four blocks of 16
+    // samples (`Lookahead::cuTree`).
+    if configuration.width <= 48 { try x265.parse("cutree", "false") }
     for (name, value) in Self.step(keyframeDistance: configuration.keyframeDistance) {
       try x265.parse(name, value)
     }

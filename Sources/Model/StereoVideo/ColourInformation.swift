@@ -27,6 +27,23 @@ public struct ColourInformation: Equatable, Sendable {
   /// All code points unspecified.
   public static let unknown = ColourInformation(
     primaries: 2, transferCharacteristics: 2, matrixCoefficients: 2)
+  /// Rec. ITU-R BT.709, limited range: HD video.
+  public static let rec709 = ColourInformation(
+    primaries: 1, transferCharacteristics: 1, matrixCoefficients: 1, fullRange: false)
+  /// IEC 61966-2-1 (sRGB) as R'G'B', full range: computer graphics.
+  public static let sRGB = ColourInformation(
+    primaries: 1, transferCharacteristics: 13, matrixCoefficients: 0, fullRange: true)
+  /// Primaries of P3 and the white of D65, with the transfer characteristics and matrix of BT.709,
+  /// limited range: phones.
+  public static let p3D65 = ColourInformation(
+    primaries: 12, transferCharacteristics: 1, matrixCoefficients: 1, fullRange: false)
+  /// Rec. ITU-R BT.2020 with the transfer characteristics of SMPTE ST 2084 (PQ), limited range:
+  /// HDR10.
+  public static let rec2020PQ = ColourInformation(
+    primaries: 9, transferCharacteristics: 16, matrixCoefficients: 9, fullRange: false)
+  /// Rec. ITU-R BT.2020 with hybrid log-gamma (Rec. ITU-R BT.2100), limited range.
+  public static let rec2020HLG = ColourInformation(
+    primaries: 9, transferCharacteristics: 18, matrixCoefficients: 9, fullRange: false)
 }
 
 /// Light levels of a video in candela per square metre; 0 is unknown. CTA-861.3, H.265 (D.2.35),

@@ -35,7 +35,7 @@ package enum InterLayerPredictionUse: String, Sendable {
     guard facts.stereo == .layered, let track = facts.video, let hvcC = facts.entry?.hvcC,
       let configuration = try? StreamConfiguration(hvcC: hvcC, lhvC: facts.entry?.lhvC)
     else { return nil }
-    let file = open(movie.source.path, O_RDONLY | O_CLOEXEC)
+    let file = open(try movie.source.currentPath(), O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       throw StereoMediaError.unreadable(movie.path, String(cString: strerror(errno)))
     }
@@ -101,7 +101,7 @@ package struct LayerSizes: Sendable {
       let record = facts.entry?.hvcC.flatMap({ try? HEVCDecoderConfigurationRecord(bytes: $0) }),
       facts.frames.count <= Self.frameLimit
     else { return nil }
-    let file = open(movie.source.path, O_RDONLY | O_CLOEXEC)
+    let file = open(try movie.source.currentPath(), O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       throw StereoMediaError.unreadable(movie.path, String(cString: strerror(errno)))
     }

@@ -15,6 +15,7 @@ package struct MovieReader: Sendable {
   package let movie: Movie
   /// Size of the file in bytes.
   package let size: UInt64
+  fileprivate let version: FileVersion
 
   /// Reads only the byte ranges that the parser requests. Throws a ``StereoMediaError``.
   package init(path: String) throws {
@@ -29,6 +30,7 @@ package struct MovieReader: Sendable {
       throw StereoMediaError.notAFile(path) ?? .unreadable(path, "it is not a file")
     }
     size = UInt64(clamping: status.st_size)
+    version = FileVersion(status)
     guard size > 0 else { throw StereoMediaError(.unreadable, "'\(path)' is empty") }
     var parser = MovieParser(fileSize: size)
     var fileType: FileType?
@@ -83,7 +85,7 @@ package struct MovieReader: Sendable {
 /// first copied into a temporary movie.
 package final class MovieSource: Sendable {
   /// The path of the movie file.
-  package let path: String
+  private let path: String
   /// The movie's path in messages.
   let name: String
   package let facts: MovieFacts
@@ -120,6 +122,41 @@ package final class MovieSource: Sendable {
       }
     }
     (self.path, self.facts, self.copy) = (file, facts, copy)
+  }
+
+  /// Returns the path of the movie file.
+  ///
+  /// - Throws: a ``StereoMediaError`` if the file has been removed or changed since its index was
+  ///   read.
+  package func currentPath() throws(StereoMediaError) -> String {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw .unreadable(name, String(cString: strerror(errno)))
+    }
+    guard FileVersion(status) == facts.reader.version else {
+      throw StereoMediaError(
+        .unreadable, "'\(name)' has changed since it was opened", hint: "open it again")
+    }
+    return path
+  }
+}
+
+/// The identity of a file and of its contents.
+private struct FileVersion: Equatable {
+  let device: dev_t
+  let inode: ino_t
+  let size: off_t
+  let seconds: Int
+  let nanoseconds: Int
+
+  init(_ status: stat) {
+    (device, inode, size) = (status.st_dev, status.st_ino, status.st_size)
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec)
   }
 }
 

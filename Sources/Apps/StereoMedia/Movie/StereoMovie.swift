@@ -43,6 +43,8 @@ public struct StereoMovie: Sendable {
   public let tracks: [Track]
   /// The first video track; nil if there is none.
   public let video: VideoTrack?
+  /// The title, date, place and so on.
+  public let metadata: Metadata
   /// Defects of the file and assumptions that had to be made, one line each.
   public let warnings: [String]
   /// Whether Apple devices show the movie as spatial, and the reasons if they do not.
@@ -87,6 +89,7 @@ public struct StereoMovie: Sendable {
     duration = movie.seconds.map(Duration.init(clampedSeconds:))
     tracks = movie.tracks.map(Track.init)
     video = VideoTrack(facts)
+    metadata = Metadata(movie)
     warnings = facts.warnings
     verdict = SpatialVerdict(facts)
   }
@@ -173,6 +176,12 @@ extension StereoMovie {
     public let eyeHeight: Int
     /// Average frame rate in frames per second; nil if it is unknown.
     public let frameRate: Double?
+    /// The colour space that the file signals; nil if it does not, although its coded pictures may.
+    public let colour: ColourInformation?
+    /// The mastering display that the file signals; nil if there is none.
+    public let masteringDisplay: MasteringDisplayColourVolume?
+    /// The light levels that the file signals; nil if there are none.
+    public let contentLightLevel: ContentLightLevel?
     /// The stereo geometry; fields that are missing in the movie are nil.
     public let spatial: SpatialMetadata
     /// The frames, in presentation order.
@@ -199,6 +208,9 @@ extension StereoMovie {
           nuhLayerID: layer.nuhLayerID, viewID: layer.viewID, eye: layer.eye, isBase: index == 0)
       }
       frameRate = facts.frameRate
+      colour = facts.entry?.colour
+      masteringDisplay = facts.entry?.masteringDisplay
+      contentLightLevel = facts.entry?.contentLightLevel
       spatial = facts.metadata
       frames = facts.frames
     }

@@ -153,16 +153,33 @@ extension VideoFrame {
 /// A picture that is being drawn. It has a single owner, which turns it into a ``Picture``.
 ///
 /// ```swift
-/// var picture = try pool.take()
+/// var picture = try MutablePicture(format: .rgba, width: 640, height: 360)
 /// try picture.withPlane(0) { bytes, layout in draw(into: &bytes, layout) }
 /// try await writer.append(left: Picture(picture), right: other, at: time)
 /// ```
+///
+/// A ``PicturePool`` provides many pictures of one size.
 public struct MutablePicture: ~Copyable, Sendable {
   let buffer: Buffer
   let info: VideoInfo
 
   init(_ buffer: Buffer, _ info: VideoInfo) {
     (self.buffer, self.info) = (buffer, info)
+  }
+
+  /// Creates a picture with undefined content.
+  ///
+  /// - Parameters:
+  ///   - format: the pixel format.
+  ///   - width: width in pixels: 1 to 32,767.
+  ///   - height: height in pixels: 1 to 32,767.
+  ///   - colour: the colour space; nil if it is unknown.
+  /// - Throws: a ``StereoMediaError`` if the format is unknown, the size is not possible, or there
+  ///   is not enough memory.
+  public init(
+    format: PixelFormat, width: Int, height: Int, colour: ColourInformation? = nil
+  ) throws {
+    try self.init(VideoInfo(ofPictures: format, width: width, height: height, colour: colour))
   }
 
   /// Creates a picture with undefined content.
@@ -209,20 +226,17 @@ public final class PicturePool: Sendable {
 
   /// Creates a pool.
   ///
-  /// - Parameter colour: the colour space of the pictures; nil if it is unknown.
+  /// - Parameters:
+  ///   - format: the pixel format.
+  ///   - width: width in pixels: 1 to 32,767.
+  ///   - height: height in pixels: 1 to 32,767.
+  ///   - colour: the colour space of the pictures; nil if it is unknown.
   /// - Throws: a ``StereoMediaError`` if the format is unknown or the size is not possible.
   public init(
     format: PixelFormat, width: Int, height: Int, colour: ColourInformation? = nil
   ) throws {
-    try Engine.require()
-    try format.check()
-    _ = try PictureSize.exact(width: width, height: height).applied(
-      toWidth: 1, height: 1, shape: 1)
-    guard let info = VideoInfo(VideoFormat(name: format.rawValue), width: width, height: height)
-    else {
-      throw StereoMediaError(.unsupportedFormat, "a picture cannot have \(width)x\(height) pixels")
-    }
-    pool = try VideoBufferPool(colour.map { info.with(Colorimetry($0, unsaid: .unknown)) } ?? info)
+    pool = try VideoBufferPool(
+      VideoInfo(ofPictures: format, width: width, height: height, colour: colour))
   }
 
   /// Returns a picture with undefined content.
@@ -234,5 +248,22 @@ public final class PicturePool: Sendable {
     } catch {
       throw StereoMediaError(.outOfMemory, "not enough memory for a picture")
     }
+  }
+}
+
+extension VideoInfo {
+  /// Describes pictures that the program draws.
+  fileprivate init(
+    ofPictures format: PixelFormat, width: Int, height: Int, colour: ColourInformation?
+  ) throws {
+    try Engine.require()
+    try format.check()
+    _ = try PictureSize.exact(width: width, height: height).applied(
+      toWidth: 1, height: 1, shape: 1)
+    guard let info = VideoInfo(VideoFormat(name: format.rawValue), width: width, height: height)
+    else {
+      throw StereoMediaError(.unsupportedFormat, "a picture cannot have \(width)x\(height) pixels")
+    }
+    self = colour.map { info.with(Colorimetry($0, unsaid: .unknown)) } ?? info
   }
 }

@@ -172,14 +172,17 @@ struct PlaybackContent: Sendable {
   static let composedSource = "composed"
 
   /// Creates the content from a movie.
-  init(_ source: MovieSource, _ graph: DecodeGraph) {
+  ///
+  /// - Throws: a ``StereoMediaError`` if the file has changed.
+  init(_ source: MovieSource, _ graph: DecodeGraph) throws(StereoMediaError) {
     (name, frames, metadata) = (source.name, source.facts.frames, source.facts.metadata)
-    (line, sinks, moviePath, composed) = (graph.line, graph.sinks, source.path, nil)
+    (line, sinks, moviePath, composed) = (graph.line, graph.sinks, try source.currentPath(), nil)
   }
 
   /// Creates the content from a composition.
   ///
-  /// - Throws: a ``StereoMediaError`` if it has too many frames.
+  /// - Throws: a ``StereoMediaError`` if it has too many frames, or the movie with the audio has
+  ///   changed.
   init<Compositor: StereoCompositor>(
     _ composition: StereoComposition<Compositor>, _ plan: CompositionPlan, withAudio: Bool
   ) throws {
@@ -193,7 +196,7 @@ struct PlaybackContent: Sendable {
     if withAudio { line += " filesrc name=source ! mvhevcdemux name=demux\(DecodeGraph.audio)" }
     self.line = line
     sinks = isMono ? ["only"] : ["left", "right"]
-    moviePath = withAudio ? composition.audioMovie?.source.path : nil
+    moviePath = try withAudio ? composition.audioMovie?.source.currentPath() : nil
     composed = ComposedFrames(isMono: isMono, rate: plan.frameRate) { index, take in
       var composer = try Composer(composition, from: index)
       while let frame = try await composer.next() { try await take(frame) }

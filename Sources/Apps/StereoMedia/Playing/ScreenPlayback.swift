@@ -73,9 +73,10 @@ package final class ScreenPlayback: Sendable {
     mode = try Self.mode(facts, options.mode, isImmersive: isImmersive)
     let line = try Self.line(movie, mode, options, isImmersive: isImmersive)
     problem = PipelineProblem(movie.path)
+    let file = try movie.source.currentPath()
     do {
       pipeline = try Pipeline(parsing: line)
-      try pipeline.element(named: "source")?.set("location", parsing: movie.source.path)
+      try pipeline.element(named: "source")?.set("location", parsing: file)
       if let path = options.path {
         try pipeline.element(named: Self.view)?.set("path", parsing: path)
       }

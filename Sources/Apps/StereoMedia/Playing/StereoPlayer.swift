@@ -73,7 +73,7 @@ public final class StereoPlayer: Sendable {
       let graph = try DecodeGraph(
         movie.source, .eyes, DecodeGraph.Conversion(format: format, size: size), packing: packing,
         pace: .realTime(withAudio: withAudio))
-      return PlaybackContent(movie.source, graph)
+      return try PlaybackContent(movie.source, graph)
     }
   }
 

@@ -30,7 +30,8 @@ public struct StereoReader: AsyncSequence, Sendable {
       case skip
     }
 
-    /// The part of the movie in which the frames begin; nil for the whole movie.
+    /// The part of the movie in which the frames begin, which has to overlap the movie; nil for
+    /// the whole movie.
     public var range: Range<Duration>?
     /// The pixel format; nil for that of the decoder.
     public var format: PixelFormat?
@@ -118,6 +119,23 @@ public struct StereoReader: AsyncSequence, Sendable {
   }
 }
 
+extension StereoReader.Options {
+  /// Throws if a number is out of range.
+  fileprivate func check(of movie: StereoMovie) throws(StereoMediaError) {
+    guard (1...64).contains(depth) else {
+      throw StereoMediaError(.outOfRange, "1 to 64 frames can be buffered, not \(depth)")
+    }
+    guard let range, let last = movie.facts.frames.last else { return }
+    let end = last.time + last.duration
+    guard range.lowerBound < max(end, .nanoseconds(1)), range.upperBound >= .zero else {
+      throw StereoMediaError(
+        .outOfRange,
+        "there are no frames from \(range.lowerBound) to \(range.upperBound): '\(movie.path)' "
+          + "lasts \(end)")
+    }
+  }
+}
+
 /// Iterates over the frames of a movie or of a part of it.
 struct FrameIterator {
   let movie: StereoMovie
@@ -134,6 +152,7 @@ struct FrameIterator {
   mutating func next() async throws -> (Decode.Frame, index: Int?)? {
     let (movie, content, options) = (movie, content, options)
     let frames = movie.facts.frames
+    if !hasBegun { try options.check(of: movie) }
     let wanted = options.range.map(frames.beginning)
     let isFirst = !hasBegun
     hasBegun = true
@@ -143,7 +162,7 @@ struct FrameIterator {
         movie.source, content,
         DecodeGraph.Conversion(
           format: options.format, size: options.size, colour: options.colour),
-        packing: options.packing, depth: Swift.min(Swift.max(options.depth, 1), 64),
+        packing: options.packing, depth: options.depth,
         skipsUnpaired: options.unpaired == .skip)
       if let wanted, wanted != frames.startIndex..<frames.endIndex {
         try await decode.seek(to: wanted, of: frames)

@@ -111,7 +111,9 @@ extension RecognizedLayout {
     var evidence = LayoutEvidence(path: path)
     switch container {
     case .movie(let facts) where facts.video == nil: throw .noVideo
-    case .movie(let facts): evidence.declare(facts)
+    case .movie(let facts):
+      if let obstacle = facts.entry?.conversionObstacle { throw .unreadable(obstacle) }
+      evidence.declare(facts)
     case .matroska(let video): evidence.declare(video)
     case .other: break
     }
@@ -155,6 +157,26 @@ package enum ContainerFacts: Sendable {
     } else {
       self = .other
     }
+  }
+}
+
+extension VisualSampleEntry {
+  /// The reason that the pictures cannot be converted although they may be decoded; nil if there is
+  /// none.
+  package var conversionObstacle: String? {
+    if codec == "encv" { return "its video is encrypted" }
+    if dolbyVisionProfile == 5 {
+      return "its video is Dolby Vision of profile 5, whose colours only its own players know"
+    }
+    return nil
+  }
+
+  /// The profile of Dolby Vision (`dv_profile` of `DOVIDecoderConfigurationRecord`); nil if the
+  /// video is none.
+  package var dolbyVisionProfile: Int? {
+    let record = configuration.first { ["dvcC", "dvvC", "dvwC"].contains($0.type) }
+    guard let bytes = record?.payload, bytes.count >= 4 else { return nil }
+    return Int(bytes[2] >> 1)
   }
 }
 

@@ -229,6 +229,8 @@ enum HalfComparison {
         let start = y * size + x
         let spread = statistics(picture, start).variance
         guard spread > 30, !repeats(picture, start, x, width) else { continue }
+        // The halves of vertical bars match although they are one picture.
+        if !isBeside, continuesVertically(picture, start, y, height) { continue }
         let best = (-reach...reach).map { correlation(picture, start, start + other + $0) }.max()
         sum += max(0, best ?? 0) * spread.squareRoot()
         weights += spread.squareRoot()
@@ -250,6 +252,16 @@ enum HalfComparison {
       }
     }
     return false
+  }
+
+  /// Returns whether a block looks like the one above or below it.
+  private static func continuesVertically(
+    _ picture: [UInt8], _ start: Int, _ y: Int, _ height: Int
+  ) -> Bool {
+    [-block, block].contains { offset in
+      (0...height - block).contains(y + offset)
+        && correlation(picture, start, start + offset * size) > 0.9
+    }
   }
 
   private static func statistics(_ picture: [UInt8], _ start: Int) -> (

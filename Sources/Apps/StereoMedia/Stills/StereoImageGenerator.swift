@@ -96,8 +96,8 @@ public final class StereoImageGenerator: Sendable {
   ///   - eye: the single eye to show; nil for the content that the generator shows.
   ///   - format: the file format.
   ///   - maximumSize: the size to which the image is scaled down; nil for the size of the frames.
-  /// - Throws: the errors of ``frame(_:)``; a ``StereoMediaError`` if an anaglyph of a mono movie
-  ///   is requested.
+  /// - Throws: the errors of ``frame(_:)``; a ``StereoMediaError`` if a mono movie is to be shown
+  ///   as two eyes or as an anaglyph.
   public func image(
     _ index: Int, of eye: Eye? = nil, as format: ImageFormat = .jpeg(),
     maximumSize: PictureSize? = nil
@@ -157,9 +157,9 @@ public final class StereoImageGenerator: Sendable {
     _ index: Int, of eye: Eye?, as format: ImageFormat, maximumSize: PictureSize?,
     for time: Duration?
   ) async throws -> EncodedImage {
-    if movie.facts.stereo == .no, show == .anaglyph {
+    if movie.facts.stereo == .no, eye == nil, [.both, .anaglyph].contains(show) {
       throw StereoMediaError(
-        .missingVideo, "'\(movie.path)' cannot be read as a movie: it has only one eye")
+        .missingVideo, "'\(movie.path)' has only one eye", hint: "show one eye: 'show: .left'")
     }
     let frame = try await frame(index)
     let pictures = try await Blocking.run {

@@ -37,11 +37,15 @@ final class Encode: Sendable {
   ///   - graph: the pipeline as text.
   ///   - file: the file to write.
   ///   - audio: the movie whose audio is copied; nil for none.
-  init(_ path: String, _ graph: WriterGraph, file: String, audio: String?) throws {
+  ///   - tags: the metadata of the movie; nil for none.
+  init(
+    _ path: String, _ graph: WriterGraph, file: String, audio: String?, tags: TagList?
+  ) throws {
     do {
       let pipeline = try Pipeline(parsing: graph.line)
       try pipeline.element(named: WriterGraph.sink)?.set("location", parsing: file)
       if let audio { try pipeline.element(named: "sound")?.set("location", parsing: audio) }
+      if let tags { pipeline.element(named: WriterGraph.muxer)?.setTags(tags) }
       for (element, name, value) in graph.properties {
         try pipeline.element(named: element)?.set(name, parsing: value)
       }

@@ -13,8 +13,8 @@ public import StereoVideo
 public enum StereoConverter {
   /// Returns a conversion, which starts when it is iterated or when its report is requested.
   ///
-  /// All audio tracks are copied, and so is the stereo geometry, as far as possible and unless the
-  /// settings override it.
+  /// All audio tracks are copied, and so are the stereo geometry, the metadata and the light levels
+  /// of HDR, as far as possible and unless the settings override them.
   ///
   /// - Parameters:
   ///   - input: a QuickTime or MP4 movie, or H.265 without a container.
@@ -61,6 +61,9 @@ public enum StereoConverter {
     var settings = settings
     settings.spatial = settings.spatial.fillingGaps(from: video.spatial.writable)
     settings.audio = settings.audio ?? movie
+    settings.metadata = settings.metadata.fillingGaps(from: movie.metadata)
+    settings.masteringDisplay = settings.masteringDisplay ?? video.masteringDisplay
+    settings.contentLightLevel = settings.contentLightLevel ?? video.contentLightLevel
     settings.frameRate = settings.frameRate ?? video.frameRate
     var options = StereoReader.Options()
     options.packing = packing

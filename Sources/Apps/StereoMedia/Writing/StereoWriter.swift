@@ -16,7 +16,7 @@ internal import StereoVideo
 /// ``append(left:right:at:duration:)`` waits until the encoder has room, so only a few frames are
 /// buffered. Until ``finish()``, `movie.mov` is called `movie.incomplete.mov`. This file is
 /// playable up to about its last two seconds even if the program crashes, and it remains if the
-/// writer is released without ``cancel()``.
+/// writer is released without ``cancel()``, unless ``Settings/keepsIncomplete`` is false.
 ///
 /// ```swift
 /// let writer = try StereoWriter("copy.mov")
@@ -95,7 +95,9 @@ public final class StereoWriter: Sendable {
 
   deinit {
     // A file without frames is not worth keeping.
-    if state.withLock({ $0.frameCount }) == 0 { file.remove() }
+    let (frameCount, phase) = state.withLock { ($0.frameCount, $0.phase) }
+    if case .over = phase, frameCount > 0 { return }
+    if frameCount == 0 || !settings.keepsIncomplete { file.remove() }
   }
 
   /// Adds a frame.
@@ -174,11 +176,15 @@ public final class StereoWriter: Sendable {
     file.remove()
   }
 
-  /// Completes the incomplete file, which keeps its name.
-  func keep() async { try? await queue.run { try await self.end() } }
+  /// Completes the incomplete file, which keeps its name, or removes it if the settings demand it.
+  func keep() async {
+    guard settings.keepsIncomplete else { return await cancel() }
+    try? await queue.run { try await self.end() }
+  }
 
   /// Writes a movie and finishes it. If `body` throws, the incomplete file is completed and kept
-  /// under its name; if it throws `CancellationError`, the file is removed. `body` runs in the
+  /// under its name unless ``Settings/keepsIncomplete`` is false; if it throws `CancellationError`,
+  /// the file is removed. `body` runs in the
   /// caller's isolation.
   ///
   /// - Throws: the errors of ``init(_:_:audio:)`` and ``finish()``; any error that `body` throws.
@@ -219,6 +225,7 @@ public final class StereoWriter: Sendable {
       throw StereoMediaError(
         .invalidInput, "the left eye's picture is \(format), the right eye's \(other)")
     }
+    if first == nil { try settings.check(sizeOfEye: left) }
     if let first, first != format {
       throw StereoMediaError(
         .invalidInput, "the picture at \(time) is \(format), earlier pictures are \(first)")
@@ -230,7 +237,8 @@ public final class StereoWriter: Sendable {
       let caps = left.info.caps.with(
         ["framerate": .fraction(Fraction(rate: rate ?? 0))],
         removing: ["multiview-mode", "multiview-flags", "views"])
-      encode.setCaps([caps, caps], of: WriterGraph.frames)
+      let full = settings.addingLightLevels(to: caps)
+      encode.setCaps([full, full], of: WriterGraph.frames)
       state.withLock { $0.format = format }
     }
     return encode
@@ -247,7 +255,9 @@ public final class StereoWriter: Sendable {
       try await Engine.start()
       let encode = try await Blocking.run {
         [path = self.path, graph = self.graph, file = self.file, settings = self.settings] in
-        try Encode(path, graph, file: file.path, audio: settings.audio?.source.path)
+        try Encode(
+          path, graph, file: file.path, audio: settings.audio?.source.currentPath(),
+          tags: settings.tags)
       }
       let isOver = self.state.withLock { state in
         if case .over = state.phase { return true }
@@ -306,7 +316,7 @@ public final class StereoWriter: Sendable {
   /// Returns the error with a hint that names the incomplete file, or removes the file if it is
   /// empty.
   private func kept(_ error: StereoMediaError) -> StereoMediaError {
-    guard file.size > 0 else {
+    guard file.size > 0, settings.keepsIncomplete else {
       file.remove()
       return error
     }
@@ -329,9 +339,10 @@ public final class StereoWriter: Sendable {
     case .busy:
       StereoMediaError(
         .outputExists, "'\(path)' is already being written", hint: "choose another name")
-    case .system(let name, let code):
+    case .system(_, let code):
       StereoMediaError(
-        .unwritable, "'\(name)' cannot be written: \(String(cString: strerror(code)))")
+        .unwritable, "'\(path)' cannot be written: \(String(cString: strerror(code)))",
+        hint: code == ENOENT ? "create its folder first" : nil)
     }
   }
 }

@@ -26,7 +26,8 @@ struct WriterGraph {
 
   /// The name of the element that writes the file.
   static let sink = "sink"
-  private static let muxer = "mux"
+  /// The name of the element that makes the movie of the streams.
+  static let muxer = "mux"
 
   /// Duration of a fragment: the most that a crash can lose.
   private static let fragmentDuration = 2 * ClockTime.second

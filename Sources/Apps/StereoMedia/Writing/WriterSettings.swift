@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
+internal import SpatialElements
 public import StereoVideo
 
 extension StereoWriter {
@@ -47,11 +49,21 @@ extension StereoWriter {
     public var frameRate: Double?
     /// Maximum distance between keyframes in frames: 1 to 1,000,000.
     public var keyframeDistance = 60
-    /// The movie whose audio tracks are copied without re-encoding, along with its title, dates and
-    /// places; nil for none.
+    /// The mastering display of HDR video; nil if it is unknown.
+    public var masteringDisplay: MasteringDisplayColourVolume?
+    /// The light levels of HDR video; nil if they are unknown.
+    public var contentLightLevel: ContentLightLevel?
+    /// The title, date, place and so on. Nil fields are those of the movie ``audio``, if there is
+    /// one.
+    public var metadata = StereoMovie.Metadata()
+    /// The movie whose audio tracks are copied without re-encoding, along with all its metadata;
+    /// nil for none.
     public var audio: StereoMovie?
     /// Whether an existing file of the same name is replaced.
     public var replaces = false
+    /// Whether the incomplete movie remains after an error, or if the writer is released before its
+    /// end. A program that crashes leaves it in either case.
+    public var keepsIncomplete = true
 
     /// Creates the default settings: MV-HEVC, quality 22, preset `medium`, no audio.
     public init() {}
@@ -82,6 +94,34 @@ extension StereoWriter.Settings {
     if let shift = spatial.disparityAdjustment?.pictureWidths {
       try Self.check(shift, in: SpatialMetadata.writableDisparities, "a disparity adjustment")
     }
+    try metadata.check()
+  }
+
+  /// Throws if the encoders cannot encode pictures of this size.
+  func check(sizeOfEye picture: Picture) throws(StereoMediaError) {
+    let (width, height) = (picture.width, picture.height)
+    guard min(width, height) >= 16, max(width, height) <= 16_888, width * height <= 35_651_584,
+      width.isMultiple(of: 2), height.isMultiple(of: 2)
+    else {
+      throw StereoMediaError(
+        .invalidInput,
+        "an eye's picture of \(width)x\(height) pixels cannot be encoded: both sides have to be "
+          + "even and at least 16, and together at most 35,651,584 pixels (H.265 level 6.2)",
+        hint: "scale it with 'converted(to:size:)'")
+    }
+  }
+
+  /// The metadata of the movie as tags; nil if there are none.
+  var tags: TagList? {
+    (audio.map { metadata.fillingGaps(from: $0.metadata) } ?? metadata).tags
+  }
+
+  /// Returns caps of raw video with the metadata of HDR.
+  func addingLightLevels(to caps: Caps) -> Caps {
+    var caps = caps
+    if let masteringDisplay { caps = masteringDisplay.adding(to: caps) }
+    if let contentLightLevel { caps = contentLightLevel.adding(to: caps) }
+    return caps
   }
 
   private static func check(

@@ -105,8 +105,10 @@ struct FramesCommand: AsyncParsableCommand {
       throw StereoMediaError(
         .missingVideo, "'\(movie)' cannot be read as a movie: it has no frames")
     }
+    var show = show
     if video.layout == .mono, show != .anaglyph {
       Terminal.error.line("note: '\(movie)' has only one eye")
+      show = .left
     }
     try refuseTimesAfterTheEnd(video.frames)
     let wanted = indexes(video.frames)

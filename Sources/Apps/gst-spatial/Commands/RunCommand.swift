@@ -118,7 +118,7 @@ struct RunCommand: AsyncParsableCommand {
     case .failure(let error):
       guard let failure = error as? RunFailure else { throw error }
       report(failure.diagnostics)
-      report(failure.kept.map { KeptRecording($0) })
+      report(KeptRecording.all(failure.kept))
       throw failure.kind == .aborted
         ? interrupts.exitCode ?? .interrupted : failure.exitCode
     }

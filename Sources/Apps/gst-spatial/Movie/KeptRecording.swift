@@ -14,6 +14,19 @@ struct KeptRecording {
   /// Whether the movie is fragmented, so that `gst-spatial recover` can complete it.
   private let isFragmented: Bool
 
+  /// Removes recordings of less than a second that have audio but none of their pictures, as after
+  /// an encoder that cannot be set up, and describes the others.
+  static func all(_ paths: [String]) -> [KeptRecording] {
+    paths.map { KeptRecording($0) }.filter { recording in
+      guard recording.lacksPictures, recording.seconds ?? 0 < 1 else { return true }
+      unlink(recording.path)
+      return false
+    }
+  }
+
+  /// Whether the file has a complete index, according to which it has no pictures.
+  private let lacksPictures: Bool
+
   init(_ path: String) {
     self.path = path
     var status = stat()
@@ -21,6 +34,8 @@ struct KeptRecording {
     let movie = (try? MovieReader(path: path))?.movie
     seconds = movie?.seconds
     isFragmented = movie?.isFragmented ?? false
+    let video = movie?.tracks.first { $0.handlerType == "vide" }
+    lacksPictures = movie != nil && video?.samples.count ?? 0 == 0
   }
 
   /// A summary in one line.

@@ -195,7 +195,10 @@ extension MovieFacts {
       return "around the viewer, with one eye, on \(headsets) (visionOS 26)"
     case .no where immersive != nil:
       return "around the viewer in players that know 'sv3d', flat on Apple devices"
-    case .no: return "as it is, everywhere: nothing says that it has two eyes"
+    case .no where entry?.codec == "encv": return "where its key is known: it is encrypted"
+    case .no where entry?.hvcC != nil || entry?.codec == "avc1":
+      return "as it is, everywhere: nothing says that it has two eyes"
+    case .no: return "in players of its coding: nothing says that it has two eyes"
     }
   }
 

@@ -80,7 +80,7 @@ enum ViewerAudio {
       parsing: "filesrc name=source ! mvhevcdemux name=demux demux.audio_0 ! queue ! \(coding) "
         + "! mp4mux ! filesink name=sink")
     defer { pipeline.end() }
-    try pipeline.element(named: "source")?.set("location", parsing: movie.source.path)
+    try pipeline.element(named: "source")?.set("location", parsing: movie.source.currentPath())
     try pipeline.element(named: "sink")?.set("location", parsing: "\(folder.path)/sound.m4a")
     do {
       try await pipeline.run()
@@ -140,7 +140,7 @@ final class FramePictures: Sendable {
   private static let limit = 8
 
   init(_ movie: StereoMovie) {
-    pair = StereoImageGenerator(movie)
+    pair = StereoImageGenerator(movie, show: movie.video?.layout == .mono ? .left : .both)
     anaglyph = StereoImageGenerator(movie, show: .anaglyph)
   }
 

@@ -120,7 +120,9 @@ extension VideoDescription {
       let shape = Fraction(ratio.numerator, ratio.denominator)
       caps = caps.with(["pixel-aspect-ratio": .fraction(shape)])
     }
-    if let name = colour.flatMap({ Colorimetry($0, unsaid: .limited).name }) {
+    // H.264 itself tells decoders the range that `nclc` leaves open.
+    let unsaid: Colorimetry.Range = caps.mediaType == "video/x-h264" ? .unknown : .limited
+    if let name = colour.flatMap({ Colorimetry($0, unsaid: unsaid).name }) {
       caps = caps.with(["colorimetry": .string(name)])
     }
     if let masteringDisplay { caps = masteringDisplay.adding(to: caps) }

@@ -128,8 +128,8 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Drops buffers that the movie does not need from all pads: gaps between the eyes' frames, gaps
-  /// before the first data of tracks whose caps do not describe them completely, and headers of
-  /// FLAC and Opus, which the sample entry already has.
+  /// before the first data of tracks whose caps do not describe them completely, audio before the
+  /// first timestamp, and headers of FLAC and Opus, which the sample entry already has.
   ///
   /// - Returns: whether any buffer was dropped.
   private mutating func dropUnneeded(_ pads: [AggregatorPad]) -> Bool {
@@ -137,9 +137,20 @@ extension MVHEVCMux.Streaming {
     for pad in pads {
       guard let buffer = pad.peek() else { continue }
       let isGap = buffer.isGap
-      guard isGap || buffer.flags.contains(.header) else { continue }
+      let isTimed = buffer.pts != nil || buffer.dts != nil
+      guard isGap || !isTimed || buffer.flags.contains(.header) else { continue }
       let input = muxInput(pad)
-      if isGap {
+      if !isTimed, input.kind == .audio, input.audioEnd == nil {
+        _ = pad.pop()
+        hasDropped = true
+        guard !input.lacksBeginning else { continue }
+        input.lacksBeginning = true
+        element.postWarning(
+          ElementError(
+            .mux,
+            "The stream on \(pad.name) begins without timestamps, as audio of transport streams "
+              + "may; it is not written up to its first timestamp."))
+      } else if isGap {
         guard input.kind == .eye || (movie == nil && input.needsData) else { continue }
         hasDropped = pad.dropGap() || hasDropped
       } else if input.isHeader(buffer) {

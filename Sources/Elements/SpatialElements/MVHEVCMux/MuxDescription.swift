@@ -218,10 +218,12 @@ struct MuxDescription {
         let origin = PrivateTrack(input.tags),
         let stream = pad.streamStart?.streamID
       else { continue }
-      // Stream IDs of the eyes end with the eye's name after the track's number.
-      let parts = stream.split(separator: "/", omittingEmptySubsequences: false)
-      let isEye = parts.last.flatMap { Eye(rawValue: String($0)) } != nil
-      origins.append((track, parts.dropLast(isEye ? 2 : 1).joined(separator: "/"), origin))
+      // Stream IDs of the eyes end with the eye's name, those of `mvhevcdemux` after the track's
+      // number, those of `sbssplit` in its place.
+      var parts = stream.split(separator: "/", omittingEmptySubsequences: false)[...]
+      if parts.last.flatMap({ Eye(rawValue: String($0)) }) != nil { parts.removeLast() }
+      if parts.count > 1, parts.last.flatMap({ UInt32($0) }) != nil { parts.removeLast() }
+      origins.append((track, parts.joined(separator: "/"), origin))
     }
     for (track, movie, origin) in origins where tracks.indices.contains(track) {
       for reference in origin.references {

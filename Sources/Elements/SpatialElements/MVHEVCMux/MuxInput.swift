@@ -34,6 +34,11 @@ final class MuxInput {
   var track: Int?
   /// Whether the application has been warned that this stream is not written.
   var isLeftOut = false
+  /// Whether the application has been warned that the beginning of this stream is not written.
+  var lacksBeginning = false
+  /// Running time at which the last packet of an audio stream ends; nil before the first with a
+  /// timestamp.
+  private(set) var audioEnd: RunningTime?
   /// Running time at which the last text of a subtitle stream ends.
   private var subtitleEnd: RunningTime?
   /// Packet size of audio whose packets all have one size; a buffer may hold any number of them.
@@ -128,10 +133,13 @@ final class MuxInput {
 
   /// Returns the times and flags of a buffer's samples.
   ///
-  /// - Throws: an ``ElementError`` if the buffer has no timestamp, or does not hold a whole number
-  ///   of packets.
+  /// An audio buffer without a timestamp follows the previous one: `tsdemux` gives such buffers.
+  ///
+  /// - Throws: an ``ElementError`` if the buffer has no timestamp and follows none, or does not
+  ///   hold a whole number of packets.
   func timing(of buffer: Buffer, in segment: Segment) throws -> MovieFileWriter.Timing {
-    guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
+    let pts = buffer.pts ?? buffer.dts
+    guard let time = pts.flatMap({ segment.signedRunningTime($0) }) ?? audioEnd else {
       throw ElementError(.failedStream, "A buffer on \(name) has no timestamp.")
     }
     var timing = MovieFileWriter.Timing(
@@ -145,6 +153,7 @@ final class MuxInput {
       let (count, duration) = try packets(in: buffer) ?? (1, buffer.duration ?? 0)
       timing = MovieFileWriter.Timing(
         presentationTime: time, decodeTime: time, duration: duration, count: count)
+      audioEnd = time + duration
     case .meta:
       timing.isSync = !buffer.flags.contains(.deltaUnit)
     case .video:

@@ -53,7 +53,7 @@ extension MasteringDisplayColourVolume {
   }
 
   /// Returns the caps with this field.
-  func adding(to caps: Caps) -> Caps {
+  package func adding(to caps: Caps) -> Caps {
     func point(_ point: Chromaticity) -> MasteringDisplayInfo.Coordinates {
       .init(x: point.x, y: point.y)
     }
@@ -72,7 +72,7 @@ extension ContentLightLevel {
   }
 
   /// Returns the caps with this field.
-  func adding(to caps: Caps) -> Caps {
+  package func adding(to caps: Caps) -> Caps {
     caps.with(
       ContentLightLevelInfo(maximumContent: maximum, maximumFrameAverage: maximumFrameAverage))
   }

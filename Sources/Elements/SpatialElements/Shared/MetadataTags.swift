@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
-import ISOBMFF
+package import ISOBMFF
 
 /// Movie metadata that has a GStreamer tag, in both directions.
-enum MetadataTags {
+package enum MetadataTags {
   /// QuickTime metadata key, followed by the equivalent names in `ilst` and in user data.
   private static let texts: [(names: [String], tag: String)] = [
     (["com.apple.quicktime.title", "\u{A9}nam"], Tag.title),
@@ -25,14 +25,29 @@ enum MetadataTags {
   private static let locations = ["com.apple.quicktime.location.ISO6709", "\u{A9}xyz"]
   private static let accuracies = ["com.apple.quicktime.location.accuracy.horizontal"]
 
+  /// Returns a movie's text for a tag: ISO 8601 for `dateTime`, ISO 6709 for the latitude; nil if
+  /// there is none.
+  package static func text(_ tag: String, of movie: Movie) -> String? {
+    let names =
+      switch tag {
+      case Tag.dateTime: dates
+      case Tag.geoLocationLatitude: locations
+      default: texts.first { $0.tag == tag }?.names ?? []
+      }
+    return text(names, of: movie)
+  }
+
+  private static func text(_ names: [String], of movie: Movie) -> String? {
+    let item = movie.metadata.first { names.contains($0.key) && $0.value.string != nil }
+    guard let text = item?.value.string, !text.isEmpty, !text.contains("\0") else { return nil }
+    return text
+  }
+
   /// Adds a movie's metadata to its tags: as standard tags if they exist, else as private data.
   static func add(_ movie: Movie, to tags: TagList) {
     var told: Set<String> = []
     func tell(_ names: [String], _ set: (String) -> Bool) {
-      let item = movie.metadata.first { names.contains($0.key) && $0.value.string != nil }
-      guard let text = item?.value.string, !text.isEmpty, !text.contains("\0"), set(text) else {
-        return
-      }
+      guard let text = text(names, of: movie), set(text) else { return }
       told.formUnion(names)
     }
     for (names, tag) in texts {
@@ -60,14 +75,17 @@ enum MetadataTags {
       tags.set(Tag.geoLocationHorizontalError, .double(metres))
       return true
     }
-    if tags.dateTime(Tag.dateTime) == nil, movie.creationTime > 0,
-      let date = Int64(exactly: movie.creationTime).flatMap({
-        DateTime(secondsSince1970: $0.subtractingReportingOverflow(2_082_844_800).partialValue)
-      })
+    let creationTime =
+      movie.creationTime > 0
+      ? Int64(exactly: movie.creationTime).map { $0 - 2_082_844_800 } : nil
+    if tags.dateTime(Tag.dateTime) == nil,
+      let date = creationTime.flatMap({ DateTime(secondsSince1970: $0) })
     {
       tags.set(Tag.dateTime, date)
     }
-    PrivateMetadata(movie.metadata, userData: movie.userData, without: told).write(to: tags)
+    var others = PrivateMetadata(movie.metadata, userData: movie.userData, without: told)
+    others.creationTime = creationTime
+    others.write(to: tags)
   }
 
   /// Makes a movie's metadata from tags.
@@ -96,7 +114,7 @@ enum MetadataTags {
     let others = PrivateMetadata(tags)
     let told = Set(items.map(\.key))
     return MovieMetadata(
-      creationTime: date?.secondsSince1970,
+      creationTime: others.creationTime ?? date?.secondsSince1970,
       items: items + others.items.filter { !told.contains($0.key) }, userData: others.userData)
   }
 }

@@ -8,11 +8,15 @@ import ISOBMFF
 struct PrivateMetadata {
   private static let itemName = "QuickTimeMetadataItem"
   private static let boxName = "QuickTimeUserData"
+  private static let timeName = "QuickTimeCreationTime"
   /// Maximum number of items carried in tags, and maximum size of all items in bytes.
   private static let (maximumCount, maximumSize) = (256, 4 << 20)
 
   var items: [MetadataItem] = []
   var userData: [OpaqueBox] = []
+  /// The creation time of the file, which may differ from the date of recording, in seconds since
+  /// 1970; nil if it is unknown.
+  var creationTime: Int64?
 
   /// - Parameter told: keys already covered by other tags.
   init(_ items: [MetadataItem], userData: [OpaqueBox], without told: Set<String> = []) {
@@ -41,6 +45,7 @@ struct PrivateMetadata {
       case Self.boxName:
         guard let type = code("type") else { continue }
         userData.append(OpaqueBox(type, payload: content.bytes))
+      case Self.timeName: creationTime = information.string("seconds").flatMap(Int64.init)
       default: continue
       }
     }
@@ -61,6 +66,7 @@ struct PrivateMetadata {
           ("type", .uint(item.value.typeIndicator)),
         ])
     }
+    if let creationTime { append([0], Self.timeName, [("seconds", .string("\(creationTime)"))]) }
     for box in userData {
       append(box.payload, Self.boxName, [("type", .uint(box.type.rawValue))])
     }

@@ -64,16 +64,18 @@ extension MovieMetadata {
         keyed.append((item.key, item.value))
       }
     }
-    writeUserData(listed, to: &writer)
+    writeUserData(listed, container: container, to: &writer)
     writeKeyed(keyed, to: &writer, container: container)
   }
 
   private func writeUserData(
-    _ items: [(type: FourCC, value: MetadataValue)], to writer: inout BoxWriter
+    _ items: [(type: FourCC, value: MetadataValue)], container: MovieContainer,
+    to writer: inout BoxWriter
   ) {
-    guard !items.isEmpty || !userData.isEmpty else { return }
+    let boxes = userData + (container == .mp4 ? [placeOfMP4].compactMap(\.self) : [])
+    guard !items.isEmpty || !boxes.isEmpty else { return }
     writer.box("udta") { udta in
-      for box in userData { udta.box(box) }
+      for box in boxes { udta.box(box) }
       guard !items.isEmpty else { return }
       udta.fullBox("meta") {
         writeHandler("mdir", manufacturer: "appl", to: &$0)
@@ -84,6 +86,21 @@ extension MovieMetadata {
         }
       }
     }
+  }
+
+  /// The place in the form that readers of MP4 know, those of Android among them: international
+  /// text of user data. Nil if there is none or if the user data have it.
+  private var placeOfMP4: OpaqueBox? {
+    let key = "com.apple.quicktime.location.ISO6709"
+    guard !userData.contains(where: { $0.type == "©xyz" }),
+      let text = items.first(where: { $0.key == key })?.value.string, text.utf8.count <= 255
+    else { return nil }
+    let language = LanguageCode.packed("und")
+    return OpaqueBox(
+      "©xyz",
+      payload: [
+        0, UInt8(text.utf8.count), UInt8(language >> 8), UInt8(truncatingIfNeeded: language),
+      ] + Array(text.utf8))
   }
 
   private func writeKeyed(
@@ -163,10 +180,29 @@ enum LanguageCode {
     return letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) }
   }
 
-  /// Returns the three letters; `und` for QuickTime's numbered languages and invalid codes.
+  /// Returns the three letters; `und` for invalid codes.
   static func letters(_ packed: UInt16) -> String {
+    if packed < 0x400 { return numbered[packed] ?? "und" }
     let letters = [10, 5, 0].map { UInt8(truncatingIfNeeded: packed >> UInt16($0)) & 0x1F }
     guard letters.allSatisfy({ (1...26).contains($0) }) else { return "und" }
     return String(decoding: letters.map { $0 + 0x60 }, as: UTF8.self)
   }
+
+  /// The numbered languages of QuickTime (QuickTime File Format, "Language code values"), which
+  /// many MP4 files have, too.
+  private static let numbered: [UInt16: String] = {
+    let first = [
+      "eng", "fra", "deu", "ita", "nld", "swe", "spa", "dan", "por", "nor", "heb", "jpn", "ara",
+      "fin", "ell", "isl", "mlt", "tur", "hrv", "zho", "urd", "hin", "tha", "kor", "lit", "pol",
+      "hun", "est", "lav", "sme", "fao", "fas", "rus", "zho", "nld", "gle", "sqi", "ron", "ces",
+      "slk", "slv", "yid", "srp", "mkd", "bul", "ukr", "bel", "uzb", "kaz", "aze", "aze", "hye",
+      "kat", "ron", "kir", "tgk", "tuk", "mon", "mon", "pus", "kur", "kas", "snd", "bod", "nep",
+      "san", "mar", "ben", "asm", "guj", "pan", "ori", "mal", "kan", "tam", "tel", "sin", "mya",
+      "khm", "lao", "vie", "ind", "tgl", "msa", "msa", "amh", "tir", "orm", "som", "swa", "kin",
+      "run", "nya", "mlg", "epo",
+    ]
+    let later = ["cym", "eus", "cat", "lat", "que", "grn", "aym", "tat", "uig", "dzo", "jav"]
+    let numbers = first.indices.map(UInt16.init) + later.indices.map { 128 + UInt16($0) }
+    return Dictionary(uniqueKeysWithValues: zip(numbers, first + later))
+  }()
 }

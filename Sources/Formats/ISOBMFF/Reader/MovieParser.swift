@@ -142,6 +142,20 @@ extension MovieParser {
 
   private static let readTypes: Set<FourCC> = ["ftyp", "moov", "moof", "sidx", "mfra"]
 
+  /// Returns the format of a file that begins with other bytes than a movie, for a message; empty
+  /// if it is unknown.
+  private static func otherFormat(_ start: BigEndianTable) -> String {
+    switch start.number(0) {
+    case 0x1A45_DFA3: ", but Matroska or WebM"
+    case 0x5249_4646: ", but RIFF, such as AVI"
+    case 0x464C_5601: ", but Flash Video"
+    case 0x4F67_6753: ", but Ogg"
+    case 0x060E_2B34: ", but MXF"
+    case let first where first >> 24 == 0x47: ", but perhaps an MPEG transport stream"
+    default: ""
+    }
+  }
+
   /// Returns the header at the current position, or nil if more bytes are needed.
   private func header() throws(ISOBMFFError) -> Box? {
     let table = BigEndianTable(bytes: buffer, start: 0, count: buffer.count / 4, stride: 4)
@@ -150,7 +164,7 @@ extension MovieParser {
     guard hasMovie || type.isPlausible else {
       throw ISOBMFFError(
         path: "", offset: position,
-        reason: "not an ISO base media or QuickTime file: expected a box, but found \(type)")
+        reason: "not a QuickTime or MP4 file\(Self.otherFormat(table))")
     }
     let rest = (fileSize ?? .max) - position
     switch table.number(0) {

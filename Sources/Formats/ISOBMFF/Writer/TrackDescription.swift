@@ -115,6 +115,9 @@ struct TrackTiming {
     // Rounded up: readers drop a last frame that is not completely inside.
     editDuration = rescale(
       UInt64(clamping: tables.presentationEnd - start), from: timescale, to: movieTimescale, .up)
+    // Readers would drop samples that last no time, which are never inside an edit.
+    let length = tables.presentationEnd - tables.presentationStart
+    if length < Int64(tables.sampleCount), emptyDuration == 0, mediaTime == 0 { hasEdits = false }
   }
 
   var duration: UInt64 {

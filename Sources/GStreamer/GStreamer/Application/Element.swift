@@ -46,6 +46,12 @@ public class Element: @unchecked Sendable {
 
   private var objectClass: UnsafeMutablePointer<GObjectClass> { cast(pointer.elementClass) }
 
+  /// Sets tags of an element that has the interface `GstTagSetter`; does nothing for any other.
+  public func setTags(_ tags: TagList) {
+    guard cgst_is_a(pointer, gst_tag_setter_get_type()) != 0 else { return }
+    gst_tag_setter_merge_tags(OpaquePointer(pointer), tags.pointer, GST_TAG_MERGE_REPLACE)
+  }
+
   /// Returns an existing pad; nil if there is none of that name.
   public func staticPad(_ name: String) -> Pad? {
     gst_element_get_static_pad(pointer, name).map { Pad(adopting: $0) }

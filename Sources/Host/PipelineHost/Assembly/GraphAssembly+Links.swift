@@ -190,7 +190,7 @@ extension GraphAssembly {
     let name = pad.name
     let caps = pad.currentCaps ?? pad.possibleCaps
     let candidates = state.withLock { state -> [Int] in
-      state.offered[element, default: []].append("\(name): \(Self.short(caps))")
+      state.offered[element, default: []].append((name, caps))
       return state.waiting
     }
     let fitting = candidates.filter { index in
@@ -239,11 +239,22 @@ extension GraphAssembly {
       "meta/": "metadata ",
     ]
     let kind = kinds.first { type.hasPrefix($0.key) }?.value ?? ""
-    let coding = caps.codecDescription == type ? nil : caps.codecDescription
+    let coding = coding(of: caps)
     let language = pad.tags?.string(Tag.languageCode).flatMap(TagList.languageName)
     let facts = [coding, language].compactMap(\.self)
     return "the \(kind)track '\(pad.name)'"
       + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
+  }
+
+  /// Returns the name of a coding, such as "H.264 (High Profile)"; nil if GStreamer has none.
+  private static func coding(of caps: Caps) -> String? {
+    caps.codecDescription == caps.mediaType ? nil : caps.codecDescription
+  }
+
+  /// Returns the coding of a stream in words, or its media type.
+  private static func description(of caps: Caps) -> String {
+    let format = caps.first?.string("stream-format")
+    return (coding(of: caps) ?? Self.format(of: caps)) + (format.map { ", '\($0)'" } ?? "")
   }
 
   /// Returns the format that caps describe, for a message; with the container's own name for it if
@@ -307,11 +318,18 @@ extension GraphAssembly {
       guard !link.isOptional, element.map({ $0 == link.source.element }) ?? true else { continue }
       let name = graph.elements[link.source.element].name
       let pads = offered[link.source.element] ?? []
+      guard !pads.isEmpty else {
+        return Diagnostic(
+          .error, "'\(name)' found no streams", at: link.source.location,
+          help: "a link waits for its pad '\(link.source.pad ?? "")'")
+      }
+      let formats = pads.map { "\(Self.description(of: $0.caps)) (\($0.name))" }
+      let found = pads.map { "\($0.name): \(Self.short($0.caps))" }.joined(separator: "; ")
       return Diagnostic(
-        .error, "the pad that line \(link.location.line) waits for never appeared",
+        .error,
+        "no stream fits: '\(name)' found \(formats.joined(separator: ", "))",
         at: link.source.location,
-        help: pads.isEmpty
-          ? "'\(name)' offered no pads" : "'\(name)' offered \(pads.joined(separator: "; "))")
+        help: (link.filter.map { "the link takes \($0.text), not " } ?? "") + found)
     }
     return nil
   }

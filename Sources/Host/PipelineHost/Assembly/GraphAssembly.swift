@@ -15,7 +15,7 @@ final class GraphAssembly: Sendable {
     /// Links after the first one of an optional branch that have been or are being made.
     var followed: Set<Int> = []
     /// Descriptions of the pads that appeared at each element, for messages.
-    var offered: [Int: [String]] = [:]
+    var offered: [Int: [(name: String, caps: Caps)]] = [:]
     var meters: [LinkMeter] = []
   }
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import ISOBMFF
+import TestKit
+import Testing
+
+/// Movies as other programs and cameras write them, converted and retagged; FFmpeg and ExifTool
+/// read what is kept.
+@Suite(.tags(.process))
+struct ForeignMovieTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private static func pictures(_ size: String = "320x120", rate: Int = 25) -> [String] {
+    ["-f", "lavfi", "-i", "testsrc2=size=\(size):rate=\(rate):duration=1"]
+  }
+  private static let sound = ["-f", "lavfi", "-i", "sine=duration=1"]
+
+  /// Makes a movie by FFmpeg.
+  private func make(_ name: String, _ arguments: [String]) async throws {
+    _ = try await Program.output(
+      of: ["ffmpeg", "-v", "error"] + arguments + [name], in: folder.url)
+  }
+
+  @discardableResult
+  private func convert(_ name: String) throws -> String {
+    let result = try Command.run(
+      ["convert", name, "out.mov", "--layout", "side-by-side", "--preset", "ultrafast", "--force"],
+      in: folder)
+    guard result.status == 0 else { throw Failure(result.errors) }
+    return result.errors
+  }
+
+  private func retag(_ name: String) throws -> Program.Result {
+    try Command.run(
+      ["run", "retag", "input=\(name)", "output=out.mov", "fov=70", "--force"], in: folder)
+  }
+
+  private func probe(_ entries: String, _ name: String = "out.mov") async throws -> String {
+    let said = try await Program.output(
+      of: ["ffprobe", "-v", "error", "-of", "compact", "-show_entries", entries, name],
+      in: folder.url)
+    return String(decoding: said, as: UTF8.self)
+  }
+
+  @Test("full range stays full range, although 'nclc' does not signal it")
+  func fullRange() async throws {
+    try await make(
+      "a.mov",
+      Self.pictures() + [
+        "-vf", "scale=out_range=full", "-color_range", "pc", "-color_primaries", "bt709",
+        "-color_trc", "bt709", "-colorspace", "bt709", "-c:v", "libx264",
+      ])
+    try convert("a.mov")
+    #expect(try await probe("stream=color_range").contains("color_range=pc"))
+  }
+
+  @Test(
+    "audio of a transport stream that begins before its first timestamp", arguments: ["aac", "ac3"])
+  func lateTimestamps(coding: String) async throws {
+    try await make(
+      "a.ts",
+      ["-itsoffset", "1"] + Self.pictures() + ["-f", "lavfi", "-i", "sine=duration=3"] + [
+        "-map", "0", "-map", "1", "-c:v", "libx264", "-bf", "3", "-c:a", coding,
+      ])
+    #expect(try convert("a.ts").contains("begins without timestamps"))
+    let streams = try await probe("stream=codec_type,start_time")
+    #expect(streams.contains("codec_type=audio|start_time=0.0"), "\(streams)")
+    // The pictures stay one second after the audio, less what is left out.
+    let start = try #require(streams.firstMatch(of: /video\|start_time=(0\.\d+)/)).1
+    #expect((0.6...0.9).contains(Double(start) ?? 0), "\(streams)")
+  }
+
+  @Test("vertical bars are one picture, not two eyes", arguments: ["testsrc", "smptebars"])
+  func bars(pattern: String) async throws {
+    try await make(
+      "a.mp4",
+      ["-f", "lavfi", "-i", "\(pattern)=size=1280x720:rate=10:duration=1", "-c:v", "libx264"])
+    let result = try Command.run(["convert", "a.mp4", "out.mov"], in: folder)
+    #expect(result.status == 2 && folder.names == ["a.mp4"], "\(result.errors)")
+  }
+
+  @Test("the time of the file stays beside another date of recording")
+  func dates() async throws {
+    try await make(
+      "a.mp4",
+      Self.pictures() + [
+        "-c:v", "libx264", "-metadata", "creation_time=2016-05-31T17:01:35Z", "-metadata",
+        "date=2024",
+      ])
+    for name in ["retagged", "converted"] {
+      if name == "converted" { try convert("a.mp4") } else { _ = try retag("a.mp4") }
+      let said = String(
+        decoding: try await Program.output(of: ["exiftool", "out.mov"], in: folder.url),
+        as: UTF8.self)
+      #expect(said.contains(/\nCreate Date +: 2016:05:31 17:01:35\n/), "\(name): \(said)")
+      #expect(said.contains(/\nCreation Date +: 2024\n/), "\(name): \(said)")
+    }
+  }
+
+  @Test(
+    "QuickTime's numbered languages stay",
+    arguments: [("ger", "deu"), ("fra", "fra"), ("jpn", "jpn")])
+  func languages(given: String, language: String) async throws {
+    try await make(
+      "a.mov",
+      Self.pictures() + Self.sound + [
+        "-c:v", "libx264", "-c:a", "aac", "-metadata:s:a:0", "language=\(given)",
+      ])
+    for name in ["retagged", "converted"] {
+      if name == "converted" { try convert("a.mov") } else { _ = try retag("a.mov") }
+      #expect(try await probe("stream_tags=language").contains("language=\(language)"), "\(name)")
+    }
+  }
+
+  @Test("the pictures keep their time code")
+  func timeCode() async throws {
+    try await make(
+      "a.mov", Self.pictures() + ["-c:v", "libx264", "-timecode", "10:00:00:00"])
+    try convert("a.mov")
+    let movie = try MovieFile(folder.path("out.mov")).movie
+    let pictures = try #require(movie.tracks.first { $0.handlerType == "vide" })
+    let codes = movie.tracks.filter { $0.handlerType == "tmcd" }
+    #expect(codes.count == 1)
+    #expect(pictures.references == codes.map { TrackReference(type: "tmcd", track: $0.id) })
+  }
+
+  @Test("what cannot be retagged is named by its coding, or as another format")
+  func refusals() async throws {
+    try await make("vp9.mp4", Self.pictures() + ["-c:v", "libvpx-vp9"])
+    try await make("sound.mp4", Self.sound + ["-c:a", "aac"])
+    try await make("a.mkv", Self.pictures() + ["-c:v", "libx264"])
+    for (name, words) in [
+      ("vp9.mp4", "no stream fits: 'demux' found VP9 (video_0)"),
+      ("sound.mp4", "no stream fits: 'demux' found MPEG-4 AAC"),
+      ("a.mkv", "not a QuickTime or MP4 file, but Matroska or WebM"),
+    ] {
+      let result = try retag(name)
+      #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
+      #expect(!result.errors.contains("line "), "\(result.errors)")
+    }
+    #expect(folder.names == ["a.mkv", "sound.mp4", "vp9.mp4"])
+  }
+
+  @Test("eyes of a few pixels are encoded", arguments: ["32x64", "64x48", "96x144", "100x64"])
+  func smallEyes(size: String) async throws {
+    try await make(
+      "a.mp4",
+      ["-f", "lavfi", "-i", "testsrc2=size=\(size):rate=30:duration=4", "-c:v", "libx264"])
+    for _ in 0..<3 { try convert("a.mp4") }
+    #expect(try MovieFile(folder.path("out.mov")).samples("vide").count == 120)
+  }
+
+  @Test("interlaced video is refused, and nothing is left")
+  func interlaced() async throws {
+    try await make(
+      "a.mp4",
+      Self.pictures() + Self.sound + [
+        "-c:v", "libx264", "-flags", "+ilme+ildct", "-x264-params", "interlaced=1", "-c:a", "aac",
+      ])
+    let result = try Command.run(
+      ["convert", "a.mp4", "out.mov", "--layout", "side-by-side"], in: folder)
+    #expect(result.status == 1 && result.errors.contains("Interlaced"), "\(result.errors)")
+    #expect(folder.names == ["a.mp4"])
+  }
+}
