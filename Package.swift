@@ -12,6 +12,7 @@ let strict: [SwiftSetting] = [
 /// The files of the viewer's page, which become part of the command.
 let viewerPage = [
   "viewer.html", "viewer.css", "viewer.js", "stage.js", "frames.js", "timeline.js", "player.js",
+  "positions.js", "keyboard.js", "gestures.js", "icon.svg",
 ]
 
 /// For tests that take longer to optimize than to run, file by file, so that an edit compiles one

@@ -28,12 +28,15 @@ struct ViewCommandTests {
   /// What a program under Tests/Tools sees of `a.mov` in a browser.
   private func look(_ tool: String) async throws -> Seen {
     let (command, address, _) = try view(["a.mov", "--port", "0"])
-    let python = try #require(ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"])
-    let tool = Repository.url.appending(path: "Tests/Tools/\(tool)").path
-    let said = try await Program.output(
-      of: [python, tool, address, folder.url.path], in: folder.url)
+    let said = try await Program.output(of: looking(tool, address), in: folder.url)
     try end(command)
     return try JSONDecoder().decode(Seen.self, from: said)
+  }
+
+  private func looking(_ tool: String, _ address: String) throws -> [String] {
+    let python = try #require(ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"])
+    let tool = Repository.url.appending(path: "Tests/Tools/\(tool)").path
+    return [python, tool, address, folder.url.path]
   }
 
   private func view(_ arguments: [String], shell: String = "") throws -> (
@@ -48,7 +51,8 @@ struct ViewCommandTests {
   private func end(_ command: Program) throws {
     command.interrupt()
     let result = command.result()
-    #expect(result.status == 0, "\(result)")
+    // SwiftNIO reports on standard error if something happens after the end of its threads.
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
   }
 
   private func status(_ arguments: [String]) async throws -> String {
@@ -155,7 +159,7 @@ struct ViewCommandTests {
 
   private static let browser: Bool = {
     FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium-headless-shell")
-      && (try? Python.data(["-c", "import playwright"])) != nil
+      && (try? Python.data(["-c", "import playwright, axe_playwright_python"])) != nil
   }()
 
   private struct Seen: Decodable {
@@ -180,5 +184,30 @@ struct ViewCommandTests {
     for show in ["left", "right"] { try writeFrames(show) }
     let seen = try await look("view_around.py")
     #expect(seen.wrong.isEmpty, "\(seen)")
+  }
+
+  @Test(
+    "keys, mouse, touch and screen readers work the page, and axe-core finds nothing wrong",
+    .enabled(if: browser, "needs Chromium and playwright (scripts/setup python)"),
+    arguments: ["view_keys.py", "view_touch.py", "view_access.py"])
+  func hands(tool: String) async throws {
+    try await makeSpatial(frames: 240, mux: "quality=12 key-int-max=15")
+    let seen = try await look(tool)
+    #expect(seen.wrong.isEmpty, "\(seen)")
+  }
+
+  @Test(
+    "a page whose viewer was stopped keeps its picture, and nothing else is said in the terminal",
+    .enabled(if: browser, "needs Chromium and playwright (scripts/setup python)"))
+  func stopped() async throws {
+    try await makeSpatial(frames: 60)
+    try writeFrames("left")
+    let (command, address, _) = try view(["a.mov", "--port", "0"])
+    let page = try Program(looking("view_stopped.py", address), in: folder.url, errors: .shown)
+    try page.wait(for: "ready\n")
+    try end(command)
+    let result = page.result()
+    let seen = try JSONDecoder().decode(Seen.self, from: result.data)
+    #expect(seen.wrong.isEmpty && result.status == 0, "\(seen)")
   }
 }

@@ -75,7 +75,7 @@ with sync_playwright() as play:
     steps = []
     for index in range(1, 21):
         begin = time.monotonic()
-        press("Space")
+        press(".")
         wait(index)
         steps.append((time.monotonic() - begin) * 1000)
     press("Home")
@@ -88,10 +88,10 @@ with sync_playwright() as play:
     page.wait_for_timeout(300)
     check("first", "left", 0)
     for index in range(1, 31):
-        press("Space")
+        press("ArrowRight" if index % 2 else ".")
         check("forth", "left", index)
     for index in range(29, 19, -1):
-        press("ArrowLeft")
+        press("ArrowLeft" if index % 2 else ",")
         check("back", "left", index)
     press("2")
     check("other eye", "right", 20)
@@ -125,15 +125,19 @@ with sync_playwright() as play:
     press("0")
 
     # It plays to the end and stops there.
-    press("p")
+    press("Space")
+    page.locator('#play[aria-label="Pause"]').wait_for()
     wait(count - 1)
-    page.locator('#play[aria-pressed="false"]').wait_for()
+    page.locator('#play[aria-label="Play"]').wait_for()
     press("Home")
     check("after playing", "anaglyph", 0, 2)
 
     with page.expect_download() as download:
         press("Shift+S")
     kind = page.evaluate("document.body.dataset.shown")
+    name = f"a-{int(kind) / 30:.3f}s-anaglyph.png"
+    if download.value.suggested_filename != name:
+        wrong.append(f"the saved frame is {download.value.suggested_filename}, not {name}")
     if (picture(download.value.path()) != expected("anaglyph", int(kind))).any():
         wrong.append("the saved frame differs")
     browser.close()

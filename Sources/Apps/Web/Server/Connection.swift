@@ -3,7 +3,6 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import Synchronization
 
 /// A client's connection, which serves its requests one after the other.
 struct Connection: Sendable {
@@ -166,23 +165,4 @@ final class SlowClientGuard: ChannelDuplexHandler {
     let bound = context.loopBound
     deadline = context.eventLoop.scheduleTask(in: patience) { bound.value.close(promise: nil) }
   }
-}
-
-/// The number of connected clients.
-final class ConnectionCount: Sendable {
-  private let count = Mutex(0)
-  private let limit: Int
-
-  init(limit: Int) { self.limit = limit }
-
-  /// Counts a client. Returns false if the limit is reached.
-  func begin() -> Bool {
-    count.withLock {
-      guard $0 < limit else { return false }
-      $0 += 1
-      return true
-    }
-  }
-
-  func end() { count.withLock { $0 -= 1 } }
 }

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
+internal import Synchronization
 
 /// A web server for a small number of clients, which may be hostile: HTTP/1.1 without encryption.
 /// For many or remote clients, put it behind a reverse proxy.
@@ -15,11 +16,13 @@ internal import NIOPosix
 public final class WebServer: Sendable {
   /// The port on which it listens.
   public let port: Int
-  private let group: MultiThreadedEventLoopGroup
+  private let listeners: [any Channel]
+  private let connections: OpenConnections
 
-  private init(port: Int, _ group: MultiThreadedEventLoopGroup) {
+  private init(port: Int, _ listeners: [any Channel], _ connections: OpenConnections) {
     self.port = port
-    self.group = group
+    self.listeners = listeners
+    self.connections = connections
   }
 
   /// Starts listening, on the same port of all addresses.
@@ -35,46 +38,46 @@ public final class WebServer: Sendable {
     on hosts: [String], port: Int, limits: WebServerLimits = WebServerLimits(),
     _ responder: any WebResponder
   ) async throws(WebServerError) -> WebServer {
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let bootstrap = bootstrap(group, limits, responder)
-    var bound: Int?
+    let connections = OpenConnections(limit: limits.connections)
+    let bootstrap = bootstrap(connections, limits, responder)
+    var listeners: [any Channel] = []
     var missing: WebServerError?
     for host in hosts {
-      let wanted = bound ?? port
+      let wanted = listeners.first?.localAddress?.port ?? port
       do {
-        bound = try await bootstrap.bind(host: host, port: wanted).get().localAddress?.port
+        listeners.append(try await bootstrap.bind(host: host, port: wanted).get())
       } catch {
         let code = (error as? IOError)?.errnoCode
         let problem = WebServerError(
           host: host, port: wanted, isPortTaken: code == EADDRINUSE,
           reason: code.map { String(cString: strerror($0)) } ?? "\(error)")
         guard code == EADDRNOTAVAIL || code == EAFNOSUPPORT else {
-          try? await group.shutdownGracefully()
+          await close(listeners)
           throw problem
         }
         missing = problem
       }
     }
-    guard let bound else {
-      try? await group.shutdownGracefully()
+    guard let bound = listeners.first?.localAddress?.port else {
       throw missing
         ?? WebServerError(host: "", port: port, isPortTaken: false, reason: "no address was given")
     }
-    return WebServer(port: bound, group)
+    return WebServer(port: bound, listeners, connections)
   }
 
   private static func bootstrap(
-    _ group: MultiThreadedEventLoopGroup, _ limits: WebServerLimits, _ responder: any WebResponder
+    _ connections: OpenConnections, _ limits: WebServerLimits, _ responder: any WebResponder
   ) -> ServerBootstrap {
-    let connections = ConnectionCount(limit: limits.connections)
-    return ServerBootstrap(group: group)
+    // The threads of this group live as long as the process: a response that becomes available
+    // after `stop` finds its connection closed, not a loop that no longer exists.
+    ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          guard connections.begin() else { throw ChannelError.inputClosed }
-          channel.closeFuture.whenComplete { _ in connections.end() }
+          guard connections.begin(channel) else { throw ChannelError.inputClosed }
+          channel.closeFuture.whenComplete { _ in connections.end(channel) }
           let connection = try Connection(channel, limits, responder)
           let task = Task { await connection.serve() }
           channel.closeFuture.whenComplete { _ in task.cancel() }
@@ -83,7 +86,49 @@ public final class WebServer: Sendable {
   }
 
   /// Stops listening and closes all connections.
-  public func stop() async { try? await group.shutdownGracefully() }
+  public func stop() async {
+    await Self.close(listeners)
+    await Self.close(connections.refuseOthers())
+  }
+
+  private static func close(_ channels: [any Channel]) async {
+    // Closing fails only for a channel that has been closed.
+    for channel in channels { try? await channel.close() }
+  }
+}
+
+/// The connections of a server.
+private final class OpenConnections: Sendable {
+  private struct State {
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    var limit: Int
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter limit: maximum number of connections.
+  init(limit: Int) { state = Mutex(State(limit: limit)) }
+
+  /// Adds a connection. Returns false if the limit is reached.
+  func begin(_ channel: any Channel) -> Bool {
+    state.withLock { state in
+      guard state.channels.count < state.limit else { return false }
+      state.channels[ObjectIdentifier(channel)] = channel
+      return true
+    }
+  }
+
+  func end(_ channel: any Channel) {
+    _ = state.withLock { $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
+  }
+
+  /// Refuses further connections, and returns those that are open.
+  func refuseOthers() -> [any Channel] {
+    state.withLock { state in
+      state.limit = 0
+      return Array(state.channels.values)
+    }
+  }
 }
 
 /// The reason that a server cannot listen.

@@ -13,7 +13,8 @@ struct ViewCommand: AsyncParsableCommand {
       Prints the address of a page that shows each frame exactly: either eye, both side by side, \
       an anaglyph, their difference, or both in turn, and a rotatable view of immersive movies. \
       The page shows the movie's properties, previews a disparity adjustment, and has the command \
-      line that applies it. Its question mark lists the keys.
+      line that applies it. Space plays and pauses, the period and the comma step, and the \
+      question mark lists all keys.
 
       Only this machine can connect, and only with the printed address. From another machine, \
       forward the port: ssh -L 8717:localhost:8717 NAME. Ctrl-C ends the viewer.

@@ -8,16 +8,28 @@ internal import StereoMedia
 internal import StereoVideo
 
 extension MovieFacts {
-  /// Returns a description with units, one property per line.
+  /// Returns a description, one property per line.
   ///
   /// - Parameters:
   ///   - times: whether to list the times of all frames.
   ///   - prediction: the use of inter-layer prediction; nil if it is unknown.
   func text(times: Bool, prediction: InterLayerPredictionUse?) -> String {
-    var lines: [String] = []
+    rows(times: times, prediction: prediction).map { title, value in
+      title + String(repeating: " ", count: max(1, 22 - title.count)) + value + "\n"
+    }.joined()
+  }
+
+  /// Returns the properties with their values, which have units.
+  ///
+  /// - Parameters:
+  ///   - times: whether to list the times of all frames.
+  ///   - prediction: the use of inter-layer prediction; nil if it is unknown.
+  func rows(
+    times: Bool = false, prediction: InterLayerPredictionUse? = nil
+  ) -> [(title: String, value: String)] {
+    var rows: [(title: String, value: String)] = []
     func add(_ title: String, _ value: String?) {
-      guard let value else { return }
-      lines.append(title + String(repeating: " ", count: max(1, 22 - title.count)) + value)
+      if let value { rows.append((title, value)) }
     }
     let verdict = SpatialVerdict(self)
     add("plays", playing(verdict))
@@ -62,7 +74,7 @@ extension MovieFacts {
         add("frame \(index)", "\(NumberFormat.decimal(frame.time.seconds, 6)) s")
       }
     }
-    return lines.map { $0 + "\n" }.joined()
+    return rows
   }
 
   var json: JSON {

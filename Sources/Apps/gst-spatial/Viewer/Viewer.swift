@@ -105,6 +105,10 @@ enum PageFile: String {
   case frames = "frames.js"
   case timeline = "timeline.js"
   case player = "player.js"
+  case positions = "positions.js"
+  case keyboard = "keyboard.js"
+  case gestures = "gestures.js"
+  case icon = "icon.svg"
 
   /// - Parameter name: the last path component; empty for the page itself.
   init?(_ name: String) { self.init(rawValue: name) }
@@ -114,7 +118,9 @@ enum PageFile: String {
     switch self {
     case .page: "text/html; charset=utf-8"
     case .style: "text/css; charset=utf-8"
-    case .viewer, .stage, .frames, .timeline, .player: "text/javascript; charset=utf-8"
+    case .viewer, .stage, .frames, .timeline, .player, .positions, .keyboard, .gestures:
+      "text/javascript; charset=utf-8"
+    case .icon: "image/svg+xml"
     }
   }
 
@@ -127,6 +133,10 @@ enum PageFile: String {
     case .frames: PackageResources.frames_js
     case .timeline: PackageResources.timeline_js
     case .player: PackageResources.player_js
+    case .positions: PackageResources.positions_js
+    case .keyboard: PackageResources.keyboard_js
+    case .gestures: PackageResources.gestures_js
+    case .icon: PackageResources.icon_svg
     }
   }
 }

@@ -19,7 +19,7 @@ struct ViewerMovie {
       "name": .string(name),
       "retag": facts.stereo == .layered
         ? .string("gst-spatial run retag input=" + ShellWord.quoted(movie.path)) : .null,
-      "facts": .string(facts.text(times: false, prediction: nil)),
+      "facts": .array(facts.rows().map { .array([.string($0.title), .string($0.value)]) }),
       "spatial": .bool(movie.isSpatial),
       "eyes": facts.stereo == .no ? 1 : 2,
       "width": JSON(movie.video?.eyeWidth), "height": JSON(movie.video?.eyeHeight),

@@ -57,13 +57,29 @@ function release(pictures) {
   for (const picture of pictures) picture?.then((one) => setTimeout(() => one.close(), 1000), () => {});
 }
 
+/** The error of a viewer that no longer answers. */
+export class StoppedError extends Error {
+  constructor() { super("The viewer was stopped. Start it again and open the address that it prints."); }
+}
+
+/** Fetches from the viewer. @throws {StoppedError} */
+export async function request(address) {
+  try {
+    return await fetch(address);
+  } catch {
+    throw new StoppedError();
+  }
+}
+
 async function fetchPicture(address) {
   for (let attempt = 0; ; attempt++) {
-    const response = await fetch(address);
+    const response = await request(address);
     if (response.ok) {
-      return createImageBitmap(await response.blob(),
-        { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+      const file = await response.blob().catch(() => { throw new StoppedError(); });
+      return createImageBitmap(file, { colorSpaceConversion: "none", premultiplyAlpha: "none" });
     }
+    // Another viewer has this port now.
+    if (response.status === 404) throw new StoppedError();
     if (response.status !== 503 || attempt === 5) {
       throw new Error(await response.text() || `the server responded with status ${response.status}`);
     }

@@ -54,7 +54,9 @@ void main() {
   colour = vec4(clamp(seen, 0.0, 1.0), 1);
 }`;
 
-export const MODES = ["left", "right", "both", "anaglyph", "difference", "wiggle", "rows"];
+export const MODES = ["left", "right", "both", "anaglyph", "difference", "wiggle", "interlaced"];
+/** Maximum size of a movie's pixel on the screen, in the screen's pixels. */
+const LARGEST = 16;
 const PROJECTIONS = { "equirectangular": 1, "half-equirectangular": 2, "fisheye": 3 };
 
 /** The canvas that shows a frame's two pictures in one of the modes. */
@@ -69,8 +71,8 @@ export class Stage {
   pitch = 0;
   /** Field of view of the longer side, in degrees. */
   angle = 90;
-  /** Whether a pixel of the movie is a pixel of the screen. */
-  zoomed = false;
+  /** The size of the movie's pixels on the screen, [horizontal, vertical], in the screen's pixels; null to fit the picture. */
+  scale = null;
   /** The position in the middle of a zoomed picture. */
   centre = [0.5, 0.5];
   /** The current eye in wiggle mode. */
@@ -116,6 +118,9 @@ export class Stage {
 
   get hasTwoEyes() { return this.movie.eyes === 2; }
 
+  /** Whether a pixel of the movie is a pixel of the screen. */
+  get isOneToOne() { return this.scale !== null && this.scale.every((side) => side === 1); }
+
   /** Shows the pictures of a frame: one for each eye, or a single one; null for those not `needed`. */
   show(pictures) {
     this.#pictures = pictures;
@@ -155,10 +160,10 @@ export class Stage {
     gl.disable(gl.SCISSOR_TEST);
     gl.clear(gl.COLOR_BUFFER_BIT);
     if (this.#pictures.length === 0 || width === 0 || height === 0) return;
-    this.#describe(this.around ? PROJECTIONS[this.movie.projection] : 0, this.zoomed ? gl.NEAREST : gl.LINEAR);
+    this.#describe(this.around ? PROJECTIONS[this.movie.projection] : 0, this.scale?.every((side) => side >= 1) ? gl.NEAREST : gl.LINEAR);
     gl.uniformMatrix3fv(this.#at("turn"), true, rotation(radians(this.yaw), radians(this.pitch)));
     for (const view of this.views()) {
-      gl.uniform2fv(this.#at("centre"), this.zoomed ? this.centre : [0.5, 0.5]);
+      gl.uniform2fv(this.#at("centre"), this.scale ? this.centre : [0.5, 0.5]);
       gl.uniform2fv(this.#at("extent"), view.extent);
       this.#fill({ ...view, y: height - view.y - view.height });
     }
@@ -204,11 +209,12 @@ export class Stage {
 
   #view(left, cell) {
     const height = this.canvas.height;
-    if (this.around || this.zoomed) {
+    if (this.around || this.scale) {
       const larger = Math.max(cell, height), tangent = Math.tan(radians(this.angle) / 2);
       // With an odd margin, the movie's pixels would lie between those of the screen.
-      const size = [this.movie.width, this.movie.height];
-      const [wide, high] = [cell, height].map((side, index) => side - Math.abs(side - size[index]) % 2);
+      const { width, height: tall } = this.movie, scale = this.scale ?? [1, 1];
+      const size = [width * scale[0], tall * scale[1]], isExact = this.isOneToOne;
+      const [wide, high] = [cell, height].map((side, index) => side - (isExact ? Math.abs(side - size[index]) % 2 : 0));
       return {
         x: left, y: 0, width: wide, height: high,
         extent: [wide / size[0], high / size[1]],
@@ -227,23 +233,68 @@ export class Stage {
   get neededWidth() {
     const { movie, canvas } = this;
     const whole = Math.min(movie.width, this.limit);
-    if (this.zoomed || this.around) return whole;
+    if (this.scale || this.around) return whole;
     const shown = Math.min(canvas.clientWidth, canvas.clientHeight * this.shape) * devicePixelRatio
       / (this.mode === "both" ? 2 : 1);
     return Math.min(whole, Math.ceil(shown / 320) * 320);
   }
 
-  /** Returns the values of the pixel at a point of the page, in both eyes; null if there is none. */
-  pixel(x, y) {
+  /** Returns the view at a point of the page, and the point from its middle, in its widths and heights; null if there is none. */
+  #find(x, y) {
     const box = this.canvas.getBoundingClientRect(), scale = devicePixelRatio;
     const [px, py] = [(x - box.left) * scale, (y - box.top) * scale];
     const view = this.views().find((one) => px >= one.x && px < one.x + one.width && py >= one.y && py < one.y + one.height);
-    if (!view || this.around || this.#pictures.length === 0) return null;
-    const centre = this.zoomed ? this.centre : [0.5, 0.5];
-    const at = [
-      centre[0] + ((px - view.x) / view.width - 0.5) * view.extent[0],
-      centre[1] + ((py - view.y) / view.height - 0.5) * view.extent[1],
-    ];
+    return view && { view, from: [(px - view.x) / view.width - 0.5, (py - view.y) / view.height - 0.5] };
+  }
+
+  /** Makes the picture larger by a ratio; the point of the page stays where it is. */
+  zoom(x, y, ratio) {
+    if (this.around) {
+      this.angle = Math.max(30, Math.min(140, this.angle / ratio));
+      return;
+    }
+    const { width, height } = this.movie, view = this.views()[0];
+    const fit = this.scale ?? [view.width / width, view.height / height];
+    const least = Math.min(this.canvas.width / (this.hasTwoEyes && this.mode === "both" ? 2 : 1), this.canvas.height * this.shape) / width;
+    if (this.scale === null) {
+      if (ratio <= 1) return;
+      this.centre = [0.5, 0.5];
+      this.scale = fit;
+    }
+    const found = this.#find(x, y);
+    const larger = Math.min(ratio, LARGEST / Math.max(...fit));
+    this.scale = fit.map((side) => side * larger);
+    if (this.scale[0] <= least) {
+      this.scale = null;
+    } else if (found) {
+      this.#setCentre(found.from.map((part, index) => this.centre[index] + part * found.view.extent[index] * (1 - 1 / larger)));
+    }
+  }
+
+  /** Turns the view, or moves a zoomed picture, by a distance on the page. */
+  drag(dx, dy) {
+    const { canvas } = this;
+    if (this.around) {
+      const degrees = this.angle / Math.max(canvas.clientWidth, canvas.clientHeight);
+      this.yaw = (this.yaw - dx * degrees) % 360;
+      this.pitch = Math.max(-90, Math.min(90, this.pitch + dy * degrees));
+    } else if (this.scale) {
+      const { extent, width, height } = this.views()[0];
+      this.#setCentre([
+        this.centre[0] - dx * devicePixelRatio / width * extent[0],
+        this.centre[1] - dy * devicePixelRatio / height * extent[1],
+      ]);
+    }
+  }
+
+  #setCentre(centre) { this.centre = centre.map((part) => Math.max(0, Math.min(1, part))); }
+
+  /** Returns the values of the pixel at a point of the page, in both eyes; null if there is none. */
+  pixel(x, y) {
+    const found = this.#find(x, y);
+    if (!found || this.around || this.#pictures.length === 0) return null;
+    const centre = this.scale ? this.centre : [0.5, 0.5];
+    const at = found.from.map((part, index) => centre[index] + part * found.view.extent[index]);
     if (at.some((part) => part < 0 || part >= 1)) return null;
     const values = [0, 1].map((index) => {
       const picture = this.#pictures[Math.min(index, this.#pictures.length - 1)];

@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import { Frames } from "./frames.js";
+import { Frames, StoppedError, request } from "./frames.js";
+import { Gestures } from "./gestures.js";
+import { connectKeys } from "./keyboard.js";
 import { Player } from "./player.js";
+import { clock, findFrame, spoken } from "./positions.js";
 import { MODES, Stage } from "./stage.js";
 import { Timeline } from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
-const movie = await (await fetch("movie.json")).json();
-movie.count = movie.times.length;
-const frames = new Frames({ count: movie.count, eyes: movie.eyes === 2 ? ["left", "right"] : ["left"] });
-const timeline = new Timeline($("strip"), movie);
-let stage;
-try {
-  stage = new Stage($("stage"), movie);
-} catch (error) {
+
+function fail(error) {
+  $("loading").hidden = true;
   $("message").textContent = error.message;
   throw error;
 }
 
+const movie = await request("movie.json").then((answer) => answer.json()).catch(fail);
+movie.count = movie.times.length;
+const frames = new Frames({ count: movie.count, eyes: movie.eyes === 2 ? ["left", "right"] : ["left"] });
+const timeline = new Timeline($("strip"), movie);
+const stage = await Promise.resolve().then(() => new Stage($("stage"), movie)).catch(fail);
+
 let wanted = 0;
+/** The frame whose pictures the display has; -1 if it needs other ones. */
 let shown = -1;
+/** The frame that can be seen; null before the first one. */
+let seen = null;
 let direction = 1;
 let isBusy = false;
-let exact = false;
+let lossless = false;
 /** Moving average of the time from requesting a frame to showing it, in seconds. */
 let delay = 0;
 
@@ -36,25 +43,47 @@ async function go(index) {
   describe();
   if (isBusy) return;
   isBusy = true;
+  setLoading(shown !== wanted);
   while (shown !== wanted) {
     const target = wanted, query = frames.query, begin = performance.now();
-    let pictures = [], problem = "";
+    let pictures = [], problem = null;
     try {
       pictures = await frames.load(target, stage.needed(frames.eyes.length));
     } catch (error) {
-      problem = error.message;
+      problem = error;
+    }
+    if (problem instanceof StoppedError) {
+      keep(problem);
+      break;
     }
     // The display needs other pictures by now.
     if (query !== frames.query) continue;
-    if (problem === "" && !stage.needed(pictures.length).every((position) => pictures[position])) continue;
-    $("message").textContent = problem;
+    if (!problem && !stage.needed(pictures.length).every((position) => pictures[position])) continue;
+    $("message").textContent = problem?.message ?? "";
     stage.show(pictures);
-    shown = target;
+    shown = seen = target;
     delay = 0.8 * delay + 0.2 * (performance.now() - begin) / 1000;
     document.body.dataset.shown = shown;
+    setLoading(shown !== wanted);
   }
   isBusy = false;
+  setLoading(false);
   fetchAhead();
+}
+
+/** Keeps what can be seen, with a reason. */
+function keep(problem) {
+  player.stop();
+  wanted = seen ?? wanted;
+  $("message").textContent = problem.message;
+  describe();
+}
+
+/** The style sheet shows the sign only if loading takes long. */
+function setLoading(isLoading) {
+  $("loading").hidden = !isLoading;
+  $("loading").classList.toggle("later", seen !== null);
+  $("stage").setAttribute("aria-busy", String(isLoading));
 }
 
 const player = new Player(movie.sound, (problem) => { $("message").textContent = problem; });
@@ -74,17 +103,14 @@ function follow() {
   if (!player.isPlaying) return;
   const now = (player.time + delay) * 1e6;
   const due = Math.max(0, movie.times.findLastIndex((begin) => begin <= now));
-  if (due !== wanted && !isBusy) go(due);
-  if (due === movie.count - 1) {
-    player.stop();
-    go(due);
-  } else {
-    requestAnimationFrame(follow);
-  }
+  if (due === movie.count - 1) player.stop();
+  if (!player.isPlaying || due !== wanted && !isBusy) go(due);
+  if (player.isPlaying) requestAnimationFrame(follow);
 }
 
 /** Prefetches the next two frames in the current direction, then the hidden eye of this frame. */
 async function fetchAhead() {
+  if (shown < 0) return;
   for (let step = 1; step <= 2; step++) {
     const index = shown + direction * step, eyes = stage.needed(frames.eyes.length);
     if (isBusy || index < 0 || index >= movie.count || frames.has(index, eyes)) continue;
@@ -98,7 +124,7 @@ async function fetchAhead() {
 
 /** Redraws the frame, and fetches it again if the display needs other pictures. */
 function refresh() {
-  const query = exact ? "f=png" : `w=${stage.neededWidth}`;
+  const query = lossless ? "f=png" : `w=${stage.neededWidth}`;
   if (query !== frames.query || !stage.isComplete) {
     frames.query = query;
     shown = -1;
@@ -117,80 +143,106 @@ function step(count) {
 
 function time(index) { return movie.times[index] / 1e6; }
 
-function clock(seconds) {
-  const minutes = Math.floor(seconds / 60);
-  return `${minutes}:${(seconds - minutes * 60).toFixed(3).padStart(6, "0")}`;
-}
-
-function goToTime() {
-  const text = prompt("Go to a time or #frame:", clock(time(wanted)));
-  if (text === null) return;
-  if (text.startsWith("#")) {
-    const index = parseInt(text.slice(1), 10);
-    if (!Number.isNaN(index)) go(index);
-    return;
-  }
-  const seconds = text.split(":").reduce((sum, part) => sum * 60 + parseFloat(part), 0);
-  if (!Number.isFinite(seconds)) return;
-  const index = movie.times.findLastIndex((start) => start <= seconds * 1e6 + 1);
-  go(Math.max(0, index));
-}
-
 // ---- Display
 
 function setMode(mode) {
   if (!stage.hasTwoEyes) return;
   stage.mode = mode;
   refresh();
+  wiggle();
 }
 
-setInterval(() => {
-  if (stage.mode !== "wiggle" || !stage.hasTwoEyes) return;
-  stage.turn = 1 - stage.turn;
-  stage.draw();
-}, 170);
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+let turning;
+
+function wiggle() {
+  clearTimeout(turning);
+  if (stage.mode !== "wiggle") return;
+  turning = setTimeout(() => {
+    stage.turn = 1 - stage.turn;
+    stage.draw();
+    document.body.dataset.turn = stage.turn;
+    wiggle();
+  }, calm.matches ? 1200 : 170);
+}
 
 function setShift(value) {
   stage.shift = Math.max(-0.1, Math.min(0.1, Math.round(value * 10000) / 10000));
-  $("disparity").value = stage.shift;
   refresh();
 }
 
 const toggles = {
   around: () => { stage.around = stage.canLookAround && !stage.around; refresh(); },
   swap: () => { stage.swapped = !stage.swapped; refresh(); },
-  exact: () => { exact = !exact; refresh(); },
-  zoom: () => { stage.zoomed = !stage.zoomed; refresh(); },
+  lossless: () => { lossless = !lossless; refresh(); },
+  zoom: () => { stage.scale = stage.isOneToOne ? null : [1, 1]; stage.centre = [0.5, 0.5]; refresh(); },
   about: () => { $("facts").hidden = !$("facts").hidden; describe(); },
 };
 
-/** Updates the texts and buttons of the page, and its address. */
+/** Updates the texts and buttons of the page. */
 function describe() {
+  const base = timeline.base.length ? `base layer ${count(timeline.base[wanted])} bytes` : "";
   timeline.position = wanted;
   timeline.draw();
   $("slider").value = wanted;
-  $("position").textContent = `frame ${wanted} of ${movie.count} · ${clock(time(wanted))} · ${movie.bytes[wanted].toLocaleString("en")} bytes${timeline.base.length ? `, base layer ${timeline.base[wanted].toLocaleString("en")}` : ""}`;
+  $("position").textContent = `frame ${wanted + 1} of ${movie.count} · ${clock(time(wanted))}`;
+  $("size").textContent = `${count(movie.bytes[wanted])} bytes`;
+  $("size").title = base;
+  $("sizes").textContent = `frame ${wanted + 1}: ${[$("size").textContent, base].filter(Boolean).join(", ")}${
+    movie.keyframes.includes(wanted) ? ", a keyframe" : ""}`;
   for (const button of document.querySelectorAll("[data-mode]")) {
-    button.setAttribute("aria-pressed", String(button.dataset.mode === stage.mode && stage.hasTwoEyes));
-    button.disabled = !stage.hasTwoEyes;
+    button.setAttribute("aria-pressed", String(button.dataset.mode === stage.mode));
   }
-  $("play").setAttribute("aria-pressed", String(player.isPlaying));
-  const states = { around: stage.around, swap: stage.swapped, exact, zoom: stage.zoomed, about: !$("facts").hidden };
+  const states = { around: stage.around, swap: stage.swapped, lossless, zoom: stage.isOneToOne };
   for (const [id, state] of Object.entries(states)) $(id).setAttribute("aria-pressed", String(state));
-  $("around").hidden = !stage.canLookAround;
-  $("swap").disabled = $("adjust").hidden = !stage.hasTwoEyes;
-  const original = movie.disparity ?? 0;
-  $("shift").textContent = `${(stage.shift * 100).toFixed(2)} %`;
-  $("retag").hidden = stage.shift === original || movie.retag === null;
+  $("about").setAttribute("aria-expanded", String(!$("facts").hidden));
+  const shift = `${(stage.shift * 100).toFixed(2)} %`;
+  $("disparity").value = stage.shift;
+  $("disparity").setAttribute("aria-valuetext", `${shift} of the picture’s width`);
+  $("shift").textContent = shift;
+  $("keep").hidden = stage.shift === (movie.disparity ?? 0) || movie.retag === null;
   $("retag").textContent = `${movie.retag} disparity=${stage.shift}`;
-  history.replaceState(null, "", `#f=${wanted}&m=${stage.mode}${exact ? "&x" : ""}`);
+  $("play").setAttribute("aria-label", player.isPlaying ? "Pause" : "Play");
+  $("play").querySelector("use").setAttribute("href", player.isPlaying ? "#icon-pause" : "#icon-play");
+  $("stage").setAttribute("aria-label", player.isPlaying ? `Playing${view()}`
+    : `Frame ${wanted + 1} of ${movie.count} at ${spoken(time(wanted))}${view()}`);
+  // A screen reader says each change of a slider that has the focus.
+  if (!player.isPlaying) {
+    $("slider").setAttribute("aria-valuetext", `${spoken(time(wanted))}, frame ${wanted + 1} of ${movie.count}`);
+  }
+  settle();
 }
+
+function view() {
+  if (stage.around) return ", looking around";
+  return stage.hasTwoEyes ? `, ${document.querySelector(`[data-mode="${stage.mode}"]`).textContent}` : "";
+}
+
+function count(bytes) { return bytes.toLocaleString("en"); }
+
+let settling, told = 0;
+
+/** Tells screen readers the frame, and keeps it in the address, once it no longer changes. */
+function settle() {
+  clearTimeout(settling);
+  if (player.isPlaying) return;
+  settling = setTimeout(() => {
+    history.replaceState(null, "", `#f=${wanted + 1}&m=${stage.mode}${lossless ? "&x" : ""}`);
+    if (told === wanted) return;
+    told = wanted;
+    // The slider tells it itself.
+    if (document.activeElement !== $("slider")) say(`Frame ${wanted + 1} of ${movie.count}, ${spoken(time(wanted))}`);
+  }, 300);
+}
+
+function say(text) { $("spoken").textContent = text; }
 
 /** Saves the frame as PNG: lossless from the server if it provides such a picture, else the canvas. */
 function save() {
   const link = document.createElement("a");
   const kind = stage.hasTwoEyes ? stage.mode : "left";
-  link.download = `${movie.name.replace(/\.[^.]*$/, "")}-${String(wanted).padStart(4, "0")}-${kind}.png`;
+  // With the time that `gst-spatial frames --at` takes.
+  link.download = `${movie.name.replace(/\.[^.]*$/, "")}-${time(wanted).toFixed(3)}s-${kind}.png`;
   const isPlain = !stage.around && !stage.swapped;
   if (isPlain && ["left", "right", "both", "anaglyph"].includes(kind)) {
     link.href = `frame/${wanted}/${kind}?f=png`;
@@ -204,95 +256,144 @@ function save() {
   });
 }
 
-// ---- Keys and pointers
+/** Copies the command; where a page may not do that, selects it. */
+async function copy() {
+  let sign = "copied";
+  try {
+    await navigator.clipboard.writeText($("retag").textContent);
+  } catch {
+    getSelection().selectAllChildren($("retag"));
+    sign = "Ctrl-C";
+  }
+  $("copy").textContent = sign;
+  say(sign === "copied" ? "The command was copied." : "The command is selected. Press Ctrl-C to copy it.");
+  setTimeout(() => { $("copy").textContent = "copy"; }, 2000);
+}
+
+// ---- Dialogs and full screen
+
+function openGoTo() {
+  if (player.isPlaying) play();
+  $("goal").value = spoken(time(wanted));
+  setWrong("");
+  $("goto").showModal();
+  $("goal").select();
+}
+
+function setWrong(reason) {
+  $("wrong").textContent = reason;
+  $("goal").setAttribute("aria-invalid", String(reason !== ""));
+}
+
+function toggleWhole() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else if (document.fullscreenEnabled) document.documentElement.requestFullscreen();
+}
+
+let resting;
+
+/** Shows the controls in full screen, until nothing has moved for a while. */
+function wake() {
+  document.body.classList.add("active");
+  clearTimeout(resting);
+  resting = setTimeout(() => document.body.classList.remove("active"), 3000);
+}
+
+// ---- Keys, buttons and pointers
 
 const keys = {
-  " ": () => step(1), ArrowRight: () => step(1), ".": () => step(1),
-  ArrowLeft: () => step(-1), ",": () => step(-1),
+  " ": play, p: play,
+  ArrowRight: () => step(1), ".": () => step(1), ArrowLeft: () => step(-1), ",": () => step(-1),
   "[": () => go(timeline.keyframe(wanted, -1)), "]": () => go(timeline.keyframe(wanted, 1)),
   Home: () => go(0), End: () => go(movie.count - 1),
-  g: goToTime, w: () => setMode("wiggle"), d: () => setMode("difference"),
-  s: toggles.swap, x: toggles.exact, z: toggles.zoom, v: toggles.around, i: toggles.about,
+  g: openGoTo, w: () => setMode("wiggle"), d: () => setMode("difference"),
+  s: toggles.swap, x: toggles.lossless, z: toggles.zoom, v: toggles.around, i: toggles.about,
   "+": () => setShift(stage.shift + 0.001), "=": () => setShift(stage.shift + 0.001),
   "-": () => setShift(stage.shift - 0.001), "0": () => setShift(movie.disparity ?? 0),
-  p: play,
-  f: () => document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(),
-  "?": () => $("keys").showModal(),
+  f: toggleWhole, "?": () => $("keys").showModal(),
+  Escape: () => { if (!$("facts").hidden) toggles.about(); },
 };
-const shifted = { " ": () => step(10), ArrowRight: () => step(10), ArrowLeft: () => step(-10), s: save };
 MODES.forEach((mode, index) => { keys[index + 1] = () => setMode(mode); });
+connectKeys($("slider"), keys, { ArrowRight: () => step(10), ArrowLeft: () => step(-10), s: save });
 
-addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
-  const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const action = (event.shiftKey && shifted[name]) || keys[name];
-  if (!action) return;
-  event.preventDefault();
-  action();
-});
-
-for (const button of document.querySelectorAll("button")) {
-  // Space steps to the next frame and must not press the last button again.
-  button.addEventListener("click", () => button.blur());
-}
+const buttons = {
+  ...toggles, save, copy, play, help: keys["?"], position: openGoTo, whole: toggleWhole,
+  previous: () => step(-1), next: () => step(1), leave: () => $("goto").close(),
+};
+for (const [id, action] of Object.entries(buttons)) $(id).addEventListener("click", action);
 for (const button of document.querySelectorAll("[data-mode]")) {
   button.addEventListener("click", () => setMode(button.dataset.mode));
 }
-for (const [id, toggle] of Object.entries(toggles)) $(id).addEventListener("click", toggle);
-$("play").addEventListener("click", play);
-$("save").addEventListener("click", save);
-$("help").addEventListener("click", keys["?"]);
+$("goto").querySelector("form").addEventListener("submit", (event) => {
+  try {
+    go(findFrame($("goal").value, movie.times));
+  } catch (error) {
+    event.preventDefault();
+    setWrong(error.message);
+    $("goal").select();
+  }
+});
 $("slider").addEventListener("input", () => go(Number($("slider").value)));
 $("disparity").addEventListener("input", () => setShift(Number($("disparity").value)));
-$("retag").addEventListener("click", () => navigator.clipboard.writeText($("retag").textContent));
-$("strip").addEventListener("pointerdown", (event) => go(timeline.frame(event.clientX)));
+for (const type of ["pointerdown", "pointermove"]) {
+  $("strip").addEventListener(type, (event) => {
+    if (!event.buttons) return;
+    $("strip").setPointerCapture(event.pointerId);
+    go(timeline.frame(event.clientX));
+  });
+}
 
-const canvas = $("stage");
-canvas.addEventListener("pointerdown", (event) => canvas.setPointerCapture(event.pointerId));
-canvas.addEventListener("pointermove", (event) => {
-  const pixel = stage.pixel(event.clientX, event.clientY);
-  $("pixel").textContent = pixel
-    ? `${pixel.x}, ${pixel.y}: ${pixel.values.map((value, index) => `${"LR"[index]} ${value.join(" ")}`).join(" · ")}` : "";
-  if (!event.buttons || !(stage.around || stage.zoomed)) return;
-  const [x, y] = [event.movementX, event.movementY];
-  if (stage.around) {
-    const degrees = stage.angle / Math.max(canvas.clientWidth, canvas.clientHeight);
-    stage.yaw = (stage.yaw - x * degrees) % 360;
-    stage.pitch = Math.max(-90, Math.min(90, stage.pitch + y * degrees));
-  } else {
-    const extent = stage.views()[0].extent;
-    stage.centre = [
-      Math.max(0, Math.min(1, stage.centre[0] - x / canvas.clientWidth * extent[0])),
-      Math.max(0, Math.min(1, stage.centre[1] - y / canvas.clientHeight * extent[1])),
-    ];
-  }
-  stage.draw();
+let wasAwake = true;
+new Gestures($("stage"), {
+  hover(x, y) {
+    const pixel = stage.pixel(x, y);
+    $("pixel").textContent = pixel
+      ? `${pixel.x}, ${pixel.y}: ${pixel.values.map((value, index) => `${"LR"[index]} ${value.join(" ")}`).join(" · ")}` : "";
+  },
+  down() { wasAwake = !document.fullscreenElement || document.body.classList.contains("active"); },
+  // In full screen, the first tap of a finger brings the controls.
+  tap() { if (wasAwake) play(); },
+  drag(dx, dy) {
+    if (!stage.around && !stage.scale) return;
+    stage.drag(dx, dy);
+    stage.draw();
+  },
+  swipe(direction) { if (!stage.around && !stage.scale) step(direction); },
+  pinch(x, y, ratio) {
+    stage.zoom(x, y, ratio);
+    stage.draw();
+    refresh();
+  },
 });
-canvas.addEventListener("wheel", (event) => {
-  if (!stage.around) return;
-  event.preventDefault();
-  stage.angle = Math.max(30, Math.min(140, stage.angle * Math.exp(event.deltaY * 0.001)));
-  stage.draw();
-}, { passive: false });
-new ResizeObserver(() => refresh()).observe(canvas);
+for (const type of ["pointermove", "pointerdown", "keydown"]) addEventListener(type, wake);
+new ResizeObserver(() => refresh()).observe($("stage"));
 
 // ---- Start
 
-$("name").textContent = document.title = movie.name;
+$("name").textContent = $("name").title = document.title = movie.name;
 $("verdict").textContent = movie.spatial ? "spatial" : stage.hasTwoEyes ? "stereo, not spatial" : "one eye";
 $("verdict").className = movie.spatial ? "spatial" : "";
-$("text").textContent = movie.facts;
+for (const [title, value] of movie.facts) {
+  const [term, detail] = [document.createElement("dt"), document.createElement("dd")];
+  term.textContent = title;
+  // A number stays with its unit.
+  detail.textContent = value.replace(/(\d) (?=[a-zA-Z%°])/g, "$1\u00a0");
+  $("text").append(term, detail);
+}
 $("slider").max = movie.count - 1;
+$("whole").hidden = !document.fullscreenEnabled;
+$("around").hidden = !stage.canLookAround;
+for (const id of ["modes", "swap", "adjust"]) $(id).hidden = !stage.hasTwoEyes;
 stage.around = stage.canLookAround;
 stage.shift = movie.disparity ?? 0;
-$("disparity").value = stage.shift;
 const hash = new URLSearchParams(location.hash.slice(1));
 if (MODES.includes(hash.get("m"))) stage.mode = hash.get("m");
-exact = hash.has("x");
-wanted = Math.max(0, Math.min(movie.count - 1, parseInt(hash.get("f"), 10) || 0));
+lossless = hash.has("x");
+wanted = told = Math.max(0, Math.min(movie.count - 1, (parseInt(hash.get("f"), 10) || 1) - 1));
 refresh();
+wiggle();
 fetch("layers.json").then(async (answer) => {
   if (!answer.ok) return;
   timeline.base = await answer.json();
   describe();
-});
+}).catch(() => {});
