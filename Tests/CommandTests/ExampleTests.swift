@@ -54,6 +54,38 @@ struct ExampleTests {
     #expect(text.contains("error: 'none.mov' cannot be read as a movie"), "\(text)")
   }
 
+  @Test("the examples in Python and C convert a movie and read both eyes, through the plugin")
+  func otherLanguages() async throws {
+    _ = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=640x180:rate=25:duration=2",
+        "-f", "lavfi", "-i", "sine=duration=2", "-c:v", "libx264", "-c:a", "aac", "sbs.mp4",
+      ], in: folder.url)
+    let examples = Repository.url.appending(path: "Examples")
+    let converted = try Program.run(
+      [
+        "/usr/bin/python3", examples.appending(path: "python/make_spatial.py").path, "sbs.mp4",
+        "spatial.mov",
+      ], in: folder.url)
+    #expect(converted.status == 0, "\(converted)")
+    let info = try Command.run(["info", "spatial.mov"], in: folder).output
+    #expect(info.contains("in 3D on Apple Vision Pro") && info.contains("mp4a"), "\(info)")
+
+    let source = examples.appending(path: "c/compare-eyes.c").path
+    let compiled = try Program.run(
+      [
+        "sh", "-c",
+        "cc -Wall -Wextra -Werror '\(source)' -o compare-eyes "
+          + "$(pkg-config --cflags --libs gstreamer-app-1.0 gstreamer-video-1.0)",
+      ],
+      in: folder.url)
+    #expect(compiled.status == 0, "\(compiled)")
+    let compared = try Program.run([folder.path("compare-eyes"), "spatial.mov"], in: folder.url)
+    let lines = compared.output.split(separator: "\n")
+    #expect(compared.status == 0 && lines.count == 50, "\(compared)")
+    #expect(lines.first?.hasPrefix("0.000 s: ") == true && lines.last?.hasPrefix("1.960") == true)
+  }
+
   @Test("TwoCameras writes a movie that headsets accept, with another movie's audio")
   func twoCameras() async throws {
     try await TestMovie.play(

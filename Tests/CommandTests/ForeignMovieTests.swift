@@ -129,6 +129,39 @@ struct ForeignMovieTests {
     #expect(pictures.references == codes.map { TrackReference(type: "tmcd", track: $0.id) })
   }
 
+  @Test("closed captions of the pictures are those of the base layer")
+  func captions() async throws {
+    try await make(
+      "a.h264",
+      Self.pictures() + ["-c:v", "libx264", "-bf", "2", "-x264-params", "aud=1:scenecut=0"])
+    // After each access unit delimiter, an SEI message with two letters (ATSC A/53 Part 4, 6.2.3).
+    let url = URL(filePath: folder.path("a.h264"))
+    var (stream, count) = (Data(), 0)
+    let delimiter = Data([0, 0, 0, 1, 9])
+    var rest = try Data(contentsOf: url)[...]
+    while let found = rest.range(of: delimiter) {
+      stream += rest[..<min(found.upperBound + 1, rest.endIndex)]
+      rest = rest[min(found.upperBound + 1, rest.endIndex)...]
+      let letter = 0x40 + UInt8(count % 26)
+      stream += Data([
+        0, 0, 0, 1, 6, 4, 14, 0xB5, 0, 0x31, 0x47, 0x41, 0x39, 0x34, 3, 0x41, 0xFF, 0xFC, letter,
+        letter, 0xFF, 0x80,
+      ])
+      count += 1
+    }
+    #expect(count == 25)
+    try (stream + rest).write(to: url)
+    try await make("a.mp4", ["-r", "25", "-i", "a.h264", "-c", "copy"])
+    let side = "frame_side_data=side_data_type"
+    func captions(_ name: String) async throws -> Int {
+      try await probe(side, name).split(separator: "\n").count { $0.contains("Closed Captions") }
+    }
+    let given = try await captions("a.mp4")
+    try #require(given > 20)
+    try convert("a.mp4")
+    #expect(try await captions("out.mov") >= given)
+  }
+
   @Test("what cannot be retagged is named by its coding, or as another format")
   func refusals() async throws {
     try await make("vp9.mp4", Self.pictures() + ["-c:v", "libvpx-vp9"])

@@ -126,7 +126,9 @@ struct ISOBMFFErrorTests {
         == "moov: it is \(moov.count) bytes long, but the file ends after \(moov.count - 9) of them"
         + " (at byte 0)")
     let noise = failure(Array(repeating: 0xFF, count: 40))
-    #expect(noise?.contains("not an ISO base media or QuickTime file") == true)
+    #expect(noise?.contains("not a QuickTime or MP4 file (at byte 0)") == true)
+    let matroska = failure([0x1A, 0x45, 0xDF, 0xA3] + Array(repeating: 0x80, count: 40))
+    #expect(matroska?.contains("not a QuickTime or MP4 file, but Matroska or WebM") == true)
     #expect(failure(box("moof", box("mfhd")))?.contains("before the moov box") == true)
   }
 

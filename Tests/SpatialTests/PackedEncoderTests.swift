@@ -64,9 +64,12 @@ struct PackedEncoderTests {
       let pipeline = try Pipeline(
         parsing: "\(scene)64 ! mvhevcsbsenc name=e speed-preset=ultrafast key-int-min=2 "
           + "quality=\(quality) ! mvhevcmux ! filesink location=\(path)")
-      pipeline.setState(.paused)
-      #expect(pipeline.waitForState())
-      if let later { pipeline.element(named: "e")?.set("quality", "\(later)") }
+      let encoder = try #require(pipeline.element(named: "e"))
+      let gate = try Gate(encoder.staticPad("sink"), after: 5)
+      pipeline.setState(.playing)
+      try await gate.waitUntilHeld()
+      if let later { encoder.set("quality", "\(later)") }
+      gate.open()
       try await pipeline.run()
       return try samples().reduce(0) { $0 + $1.count }
     }

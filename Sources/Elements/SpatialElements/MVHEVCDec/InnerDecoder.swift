@@ -84,10 +84,10 @@ final class InnerDecoder: Sendable {
       do {
         try insert(decoder, isRunning: isRunning)
       } catch {
-        MVHEVCDec.log.warning(bin, "\(factory.name) cannot be used: \(error)")
+        bin.log.warning(bin, "\(factory.name) cannot be used: \(error)")
         continue
       }
-      MVHEVCDec.log.info(bin, "decoding with \(factory.name)")
+      bin.log.info(bin, "decoding with \(factory.name)")
       state.withLock { $0 = State(decoder: decoder, isStrict: isStrict, needs: needs) }
       return true
     }

@@ -39,8 +39,6 @@ final class MVHEVCDec: BinImplementation {
     let pairing: Element
   }
 
-  static let log = DebugCategory("mvhevcdec", "MV-HEVC decoder")
-
   let instance: ElementInstance
   let settings = Locked(Settings())
   private let sink: GhostPad

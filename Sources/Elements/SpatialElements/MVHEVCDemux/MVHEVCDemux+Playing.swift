@@ -67,7 +67,7 @@ extension MVHEVCDemux.Streaming {
       _ = combiner.update(output.pad, .eos)
     case .statusChanged: publishStatus()
     case .warning(let warning) where warning.kind == .file:
-      MVHEVCDemux.log.warning(element, "\(warning.message)")
+      element.log.warning(element, "\(warning.message)")
     case .warning(let warning):
       element.postWarning(ElementError(.demux, warning.message, debug: warning.detail))
     }
@@ -82,7 +82,10 @@ extension MVHEVCDemux.Streaming {
     guard let output = output(id) else { return }
     let position = position
     element.shared.withLock { $0.position = position }
-    let flow = output.pad.push(sample.makeBuffer())
+    let buffer = sample.makeBuffer()
+    element.log.log(
+      element, "\(output.pad.name): \(buffer.size) bytes at \(position.nanoseconds) ns")
+    let flow = output.pad.push(buffer)
     if flow == .notLinked { updateSelection() }
     let all = combiner.update(output.pad, flow)
     if all == .ok || all == .notLinked && flow != .notLinked { return }
@@ -122,6 +125,7 @@ extension MVHEVCDemux.Streaming {
     for output in outputs {
       combiner.add(output.pad)
       element.add(output.pad)
+      element.log.info(element, "\(output.pad.name): \(output.caps)")
     }
     element.noMorePads()
     updateSelection()
@@ -160,7 +164,7 @@ extension MVHEVCDemux.Streaming {
 
   /// Tells downstream and the application why the stream ends.
   mutating func finish(_ flow: FlowReturn) {
-    MVHEVCDemux.log.info(element, "stopping: \(flow)")
+    element.log.info(element, "stopping: \(flow)")
     switch flow {
     case .flushing: return
     case .eos:

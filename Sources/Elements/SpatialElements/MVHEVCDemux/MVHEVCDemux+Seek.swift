@@ -19,7 +19,11 @@ extension MVHEVCDemux {
     // A pipeline sends one seek to each of its sinks; all of them arrive here.
     guard shared.current.followedSeek != event.sequenceNumber else { return true }
     // An impossible seek is refused before anything is flushed for it.
-    guard let plan = plan(request) else { return false }
+    guard let plan = plan(request) else {
+      log.debug(self, "refusing an impossible seek")
+      return false
+    }
+    log.debug(self, "seeking to \(plan.segment.start.nanoseconds) ns, byte \(plan.offset)")
     let isDone =
       sink.mode == .pull ? pullSeek(request, plan, event) : pushSeek(plan, event)
     guard isDone else { return false }

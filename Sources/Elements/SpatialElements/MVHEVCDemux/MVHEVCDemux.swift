@@ -40,8 +40,6 @@ final class MVHEVCDemux: ElementImplementation {
     var frameRate: Fraction?
   }
 
-  static let log = DebugCategory("mvhevcdemux", "MV-HEVC movie demuxer")
-
   /// Type name of the element that exposes only the eyes as video streams.
   static let autoplugged = "GstMVHEVCAutoDemux"
 

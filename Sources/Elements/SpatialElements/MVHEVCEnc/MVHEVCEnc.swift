@@ -52,8 +52,6 @@ final class MVHEVCEnc: EyePairing {
     }
   }
 
-  static let log = DebugCategory("mvhevcenc", "MV-HEVC encoder")
-
   let instance: ElementInstance
   let settings = Locked(Settings())
   let pairing = PairingState()
@@ -201,7 +199,7 @@ extension MVHEVCEnc.Streaming {
     if let warning = stereo.pairs.warning(isFinal: true) { element.postWarning(warning) }
     postProgress(isFinal: true)
     if element.settings.current.encoder.drainsAtEnd {
-      element.postStatistics(stereo, log: MVHEVCEnc.log)
+      element.postStatistics(stereo)
     }
     self.stereo = nil
   }

@@ -46,8 +46,6 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var hasWarned = false
   }
 
-  static let log = DebugCategory("mvhevchlssink", "MV-HEVC HLS sink")
-
   let instance: ElementInstance
   let settings = Locked(HLSSettings())
   let pads = Locked<[Pad]>([])
@@ -310,6 +308,10 @@ extension MVHEVCHLSSink.Streaming {
   }
 
   private mutating func tell(_ segment: PackagedSegment) {
+    element.log.debug(
+      element,
+      "\(segment.rendition): a segment of \(segment.duration) ns at \(segment.start) ns"
+        + (segment.path.map { " in \($0)" } ?? ""))
     if let path = segment.path {
       element.postMessage(
         "hls-segment-added",

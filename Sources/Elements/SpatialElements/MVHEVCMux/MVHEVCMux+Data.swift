@@ -175,7 +175,7 @@ extension MVHEVCMux.Streaming {
     try movie.finish(at: isCut ? progress.pictureEnd : nil)
     progress.post(from: element, of: movie, isFinal: true)
     // The statistics of an encoder that has not been drained would have to be waited for.
-    if let eyes, !isCut { element.postStatistics(eyes.input, log: MVHEVCMux.log) }
+    if let eyes, !isCut { element.postStatistics(eyes.input) }
     self.movie = nil
   }
 
@@ -208,7 +208,7 @@ extension MVHEVCMux.Streaming {
     do {
       try work(&self)
     } catch {
-      MVHEVCMux.log.warning(element, "completing the file: \(error)")
+      element.log.warning(element, "completing the file: \(error)")
     }
   }
 }

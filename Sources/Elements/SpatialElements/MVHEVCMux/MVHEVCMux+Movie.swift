@@ -20,6 +20,7 @@ extension MVHEVCMux.Streaming {
 
   /// Opens the movie. Every pad has its first buffer, or has ended without one.
   mutating func begin(_ pads: MuxPads) throws -> MovieFileWriter {
+    if let warning = element.settings.current.spatial.unitWarning { element.postWarning(warning) }
     try followContainer()
     fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }
@@ -73,6 +74,11 @@ extension MVHEVCMux.Streaming {
       tracks, metadata: description.movieMetadata(isSpatial: isSpatial), origin: origin,
       output: output)
     for track in sideTracks.numbers { try opened.end(track) }
+    for input in inputs {
+      let other = input.kind == .eye ? "an eye" : "not written"
+      let place = input.track.map { "track \($0 + 1)" } ?? other
+      element.log.info(element, "\(input.name): \(place)")
+    }
     movie = opened
     return opened
   }

@@ -98,8 +98,6 @@ final class MVHEVCMux: EyePairing {
     }
   }
 
-  static let log = DebugCategory("mvhevcmux", "MV-HEVC movie muxer")
-
   let instance: ElementInstance
   let settings = Locked(Settings())
   let pairing = PairingState()
@@ -129,7 +127,7 @@ final class MVHEVCMux: EyePairing {
 
   func padName(template: String, requested: String?) throws -> String {
     guard !hasBegun.current else {
-      Self.log.warning(self, "no further pad: the movie has begun and its tracks are fixed")
+      log.warning(self, "no further pad: the movie has begun and its tracks are fixed")
       throw ElementError(.pad, "The movie has begun, so its tracks are fixed.")
     }
     return try PadTemplate.name(
@@ -146,7 +144,7 @@ final class MVHEVCMux: EyePairing {
   /// Refuses seeks, which would make the sink start the file again.
   func sourceEvent(_ event: Event) -> Bool {
     if case .seek = event.kind {
-      Self.log.info(self, "refusing a seek: written data cannot be changed")
+      log.info(self, "refusing a seek: written data cannot be changed")
       return false
     }
     return keyframes.add(event) || forwardSourceEvent(event)

@@ -57,8 +57,6 @@ final class SBSSplit: ElementImplementation {
     var sequence = FrameSequence()
   }
 
-  static let log = DebugCategory("sbssplit", "stereo frame splitter")
-
   let instance: ElementInstance
   let settings = Locked(Settings())
   let sink: Pad
@@ -123,10 +121,10 @@ extension SBSSplit {
     let size = packed.eyeSize
     let found = "\(packed.layout) from \(caps): \(size.width)x\(size.height) an eye"
     switch packed.source {
-    case .caps: Self.log.debug(self, "the caps say \(found)")
-    case .property: Self.log.info(self, "input-mode-override says \(found)")
+    case .caps: log.debug(self, "the caps say \(found)")
+    case .property: log.info(self, "input-mode-override says \(found)")
     case .guess:
-      Self.log.info(
+      log.info(
         self,
         "the packing of the eyes is not specified; guessed \(found) "
           + "(set input-mode-override if that is wrong)")
@@ -144,7 +142,7 @@ extension SBSSplit {
     }
     for eye in Eye.allCases {
       let isReferred = streaming.source[memory: eye]?.acceptsAnyLayout ?? false
-      Self.log.info(
+      log.info(
         self,
         "\(eye): \(isReferred ? "references" : "copies (no GstVideoMeta at the peer)")")
     }

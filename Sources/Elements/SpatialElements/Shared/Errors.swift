@@ -63,7 +63,13 @@ extension ISOBMFFError: ElementErrorConvertible {
 extension FlattenError: ElementErrorConvertible {
   /// The error as `.decode`: layers that cannot be flattened.
   public var elementError: ElementError {
-    ElementError(.decode, "The two layers cannot be flattened: \(self).")
+    var hint = ""
+    if case .missingParameterSet = self {
+      hint =
+        " If qtdemux is upstream, use mvhevcdemux: qtdemux does not hand on those of the "
+        + "second layer."
+    }
+    return ElementError(.decode, "The two layers cannot be flattened: \(self).\(hint)")
   }
 }
 

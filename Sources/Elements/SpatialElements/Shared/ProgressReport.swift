@@ -40,7 +40,7 @@ struct ProgressReport {
 extension ElementObject {
   /// Reports at the end what each eye cost: one element message `stereo-encoder-statistics` per
   /// eye, and a line in the log.
-  func postStatistics(_ stereo: StereoInput, log: DebugCategory) {
+  func postStatistics(_ stereo: StereoInput) {
     let baseBytes = stereo.statistics(of: stereo.baseEye)?.bytes ?? 0
     for eye in Eye.allCases {
       guard let statistics = stereo.statistics(of: eye) else { continue }

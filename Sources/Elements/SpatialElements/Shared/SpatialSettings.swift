@@ -29,6 +29,15 @@ struct SpatialSettings {
 }
 
 extension SpatialSettings {
+  /// A warning about a number that is in another unit; nil if there is none.
+  var unitWarning: ElementError? {
+    guard baseline > 0, baseline < 1 else { return nil }
+    return ElementError(
+      .settings,
+      "baseline=\(baseline) is less than a millimetre, its unit. Multiply a distance in metres by "
+        + "1000: human eyes are 63.5 apart.")
+  }
+
   /// The metadata set by properties, completed from `tags`. The tags' field of view applies only to
   /// their own projection.
   func metadata(after tags: SpatialMetadata) -> SpatialMetadata {

@@ -43,12 +43,12 @@ struct EncoderSettings {
         "bitrate", nick: "Bitrate",
         blurb: "Average rate of both eyes together, in kbit/s (0 = constant quality); a "
           + "change while playing takes effect with a keyframe",
-        in: 0...1_600_000, default: 0, mutable: .playing, at: path.appending(path: \.bitrate)),
+        in: 0...Int32.max, default: 0, mutable: .playing, at: path.appending(path: \.bitrate)),
       .int(
         "max-bitrate", nick: "Maximum bitrate",
         blurb: "Peak rate of both eyes together, in kbit/s, which also limits constant quality "
           + "(0 = one and a half times bitrate; with quality, vbv-buffer-size per second)",
-        in: 0...3_200_000, default: 0, mutable: .playing, at: path.appending(path: \.maximumBitrate)
+        in: 0...Int32.max, default: 0, mutable: .playing, at: path.appending(path: \.maximumBitrate)
       ),
       .int(
         "vbv-buffer-size", nick: "VBV buffer size",

@@ -25,8 +25,8 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
   private var previousTime: RunningTime?
   private var pairCount = 0
   private var isDraining = false
-  /// A warning about cropping, not yet posted; nil if frames are encoded whole.
-  private var cropping: ElementError?
+  /// Warnings that have not been posted yet.
+  private var warnings: [ElementError] = []
 
   /// Throws if the eyes differ or the encoder is not available.
   ///
@@ -41,10 +41,11 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
     self.right = try EyePictures(right)
     let (width, height) = (base.width & ~1, base.height & ~1)
     if (width, height) != (base.width, base.height) {
-      cropping = ElementError(
-        .format,
-        "The eyes are encoded as \(width)x\(height), without the last column or row of their "
-          + "\(base.width)x\(base.height): coded video has even sizes.")
+      warnings.append(
+        ElementError(
+          .format,
+          "The eyes are encoded as \(width)x\(height), without the last column or row of their "
+            + "\(base.width)x\(base.height): coded video has even sizes."))
     }
     var configuration = StereoEncoderConfiguration(
       width: width, height: height, bitDepth: self.left.format.bitDepth,
@@ -55,6 +56,17 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
     settings.apply(to: &configuration)
     encoder = try StereoEncoder(configuration)
     frameDuration = EyeStreamCaps.raw(base, baseCaps).frameDuration
+    let frameRate = Self.ratio(base.frameRate)
+    let rate = frameRate.map { Double($0.numerator) / Double($0.denominator) } ?? 30
+    // With four bits a sample, nothing can be seen of the compression.
+    let useful = Double(2 * width * height * 4) * rate / 1000
+    if Double(settings.bitrate) > max(useful, 16) {
+      warnings.append(
+        ElementError(
+          .settings,
+          "bitrate=\(settings.bitrate) is more than pictures of \(width)x\(height) can use. Its "
+            + "unit is kbit/s: divide a rate in bit/s by 1000."))
+    }
   }
 
   private static func check(_ left: VideoInfo, _ right: VideoInfo) throws {
@@ -118,8 +130,8 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
 
   func statistics(of eye: Eye) -> EyeStatistics { encoder.statistics(of: eye) }
 
-  /// Returns a warning about what is left out of each frame, once; else nil.
-  func warning() -> ElementError? { cropping.take() }
+  /// Returns a warning about settings or about what is left out of each frame, once; else nil.
+  func warning() -> ElementError? { warnings.popLast() }
 
   private func frames(_ units: [LayeredAccessUnit]) throws -> [LayeredFrame] {
     if configuration == nil, let first = units.first {
@@ -127,12 +139,19 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
     }
     return try units.map { unit in
       let framing = NALUnitFraming.lengthPrefixed(lengthSize: 4)
-      guard let buffer = Buffer(size: unit.byteCount(framing: framing)) else {
+      guard var buffer = Buffer(size: unit.byteCount(framing: framing)) else {
         throw FlowReturn.error
       }
       try buffer.withMutableBytes { unit.write(framing: framing, into: $0) }
       let time = RunningTime(nanoseconds: unit.presentation)
-      if let carrier = metas.removeValue(forKey: time) { buffer.copyMetas(from: carrier) }
+      if let carrier = metas.removeValue(forKey: time) {
+        let captions = carrier.captions
+        if !captions.isEmpty {
+          buffer = try Self.inserting(
+            SEIMessage.nalUnit([SEIMessage(captions: captions)]), into: buffer)
+        }
+        buffer.copyMetas(from: carrier)
+      }
       var duration = durations.removeValue(forKey: time)
       if isDraining, pairCount == 1 { duration = duration ?? LayeredFrame.stillDuration }
       return LayeredFrame(
@@ -141,6 +160,22 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
         duration: duration == 0 ? nil : duration, isSync: unit.isSync,
         isReference: unit.woven.isReference)
     }
+  }
+}
+
+extension LayeredFrameEncoder {
+  /// Returns an access unit with another NAL unit before its first slice, as H.265 (7.4.2.4.4)
+  /// demands of SEI messages of the base layer.
+  private static func inserting(_ unit: [UInt8], into buffer: Buffer) throws -> Buffer {
+    let bytes = buffer.bytes
+    let units = try NALUnitFraming.lengthPrefixed(lengthSize: 4).nalUnits(in: bytes.span.bytes)
+    let slice = units.first { range in
+      NALUnitHeader(bytes.span.bytes.extracting(range))?.type.isVCL ?? false
+    }
+    let place = slice.map { $0.lowerBound - 4 } ?? 0
+    let length = UInt32(clamping: unit.count)
+    let prefix = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
+    return Buffer(Array(bytes[..<place]) + prefix + unit + bytes[place...])
   }
 }
 

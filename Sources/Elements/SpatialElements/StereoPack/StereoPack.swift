@@ -55,8 +55,6 @@ final class StereoPack: EyePairing {
     PadTemplate("right", .sink, caps: FramePacker.caps(.sideBySide)),
     PadTemplate("src", .source, caps: FramePacker.caps(.sideBySide)),
   ]
-  static let log = DebugCategory("stereopack", "stereo frame packer")
-
   let instance: ElementInstance
   let settings = Locked(Settings())
   let pairing = PairingState()

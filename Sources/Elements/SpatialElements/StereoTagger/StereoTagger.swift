@@ -78,7 +78,10 @@ final class StereoTagger: TransformImplementation {
     self.instance = instance
   }
 
-  func start() throws -> Streaming { Streaming() }
+  func start() throws -> Streaming {
+    if let warning = settings.current.spatial.unitWarning { postWarning(warning) }
+    return Streaming()
+  }
 
   func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps {
     guard let eye = settings.current.eye.eye else { return caps }

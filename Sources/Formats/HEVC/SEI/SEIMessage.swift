@@ -12,6 +12,8 @@ public struct SEIMessage: Hashable, Sendable {
     /// Creates a type from its number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// user_data_registered_itu_t_t35
+    public static let registeredUserData = PayloadType(rawValue: 4)
     /// active_parameter_sets
     public static let activeParameterSets = PayloadType(rawValue: 129)
     /// mastering_display_colour_volume
@@ -31,6 +33,21 @@ public struct SEIMessage: Hashable, Sendable {
   public init(type: PayloadType, payload: [UInt8]) {
     self.type = type
     self.payload = payload
+  }
+
+  /// Creates a message with closed captions: ATSC A/53 Part 4, 6.2.3, `ATSC1_data`.
+  ///
+  /// - Parameter captions: `cc_data_pkt` of CTA-708, three bytes each; at most 31 are written.
+  public init(captions: [UInt8]) {
+    let count = min(captions.count / 3, 31)
+    self.init(
+      type: .registeredUserData,
+      payload: [
+        // itu_t_t35_country_code, itu_t_t35_provider_code, user_identifier, user_data_type_code
+        0xB5, 0x00, 0x31, 0x47, 0x41, 0x39, 0x34, 0x03,
+        // process_cc_data_flag and cc_count, em_data
+        0x40 | UInt8(count), 0xFF,
+      ] + captions.prefix(count * 3) + [0xFF])
   }
 
   /// Reads the messages of an SEI NAL unit, including its header.

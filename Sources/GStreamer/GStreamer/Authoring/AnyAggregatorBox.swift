@@ -236,6 +236,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
       let owned = Event(adopting: event)
       guard let pad, let element = AnyAggregatorBox.of(pointer) else { return 0 }
       let aggregatorPad = AggregatorPad(retaining: cast(pad))
+      element.logEvent(owned, at: aggregatorPad)
       if owned.type == GST_EVENT_FLUSH_START { element.unlock() }
       if owned.type == GST_EVENT_FLUSH_STOP { element.unlockStop() }
       // The base class clips the event to the segment, and needs one for that.

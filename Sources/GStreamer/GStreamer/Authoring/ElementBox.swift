@@ -13,6 +13,7 @@ class ElementBox: ElementObject, @unchecked Sendable {
   let instance: ElementInstance
   let core: any AnyElementCore
   private let isStarted = Atomic(false)
+  let preroll = PrerollWatch()
 
   init(_ instance: ElementInstance, _ core: any AnyElementCore) {
     self.instance = instance
@@ -60,9 +61,15 @@ class ElementBox: ElementObject, @unchecked Sendable {
     if startsHere, transition == GST_STATE_CHANGE_READY_TO_PAUSED, !runStart() {
       return GST_STATE_CHANGE_FAILURE
     }
-    if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unlock() }
+    if transition == GST_STATE_CHANGE_PAUSED_TO_READY {
+      preroll.stop()
+      unlock()
+    }
     let parent = parentClass.assumingMemoryBound(to: GstElementClass.self)
     let result = parent.pointee.change_state(pointer, transition)
+    if transition == GST_STATE_CHANGE_READY_TO_PAUSED, result != GST_STATE_CHANGE_FAILURE {
+      preroll.start(self)
+    }
     switch transition {
     case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE:
       // Pads may be active, and a thread may be inside downstream elements until these stop. In

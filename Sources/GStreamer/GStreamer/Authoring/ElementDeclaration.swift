@@ -111,6 +111,7 @@ public enum ElementInterface: Sendable {
 final class ElementClass: @unchecked Sendable {
   let declare: (UnsafeMutableRawPointer) -> Void
   let make: (ElementInstance) throws -> ElementBox
+  let log: DebugCategory
   fileprivate let getProperty: (Int, ElementBox, UnsafeMutablePointer<GValue>) -> Void
   fileprivate let setProperty: (Int, ElementBox, UnsafePointer<GValue>) -> Void
   /// The class structure of the base class; nil before class initialization.
@@ -119,6 +120,7 @@ final class ElementClass: @unchecked Sendable {
   private init<Implementation>(_ declaration: ElementDeclaration<Implementation>) {
     declare = { Self.fill($0, declaration) }
     make = declaration.make
+    log = DebugCategory(declaration.name, declaration.longName)
     let properties = declaration.properties
     let owner = declaration.owner
     getProperty = { index, object, value in
@@ -159,7 +161,7 @@ final class ElementClass: @unchecked Sendable {
       else { return }
       let object = UnsafeMutableRawPointer(instance)
       let element = object.assumingMemoryBound(to: GstElement.self)
-      let newInstance = ElementInstance(element, parentClass: parentClass)
+      let newInstance = ElementInstance(element, parentClass: parentClass, log: shared.log)
       do {
         InstanceSlot.of(object).store(try shared.make(newInstance))
       } catch {

@@ -12,13 +12,26 @@ public final class ElementInstance: @unchecked Sendable {
   let pointer: UnsafeMutablePointer<GstElement>
   /// The class structure of the C base class, for chaining up.
   let parentClass: UnsafeMutableRawPointer
+  /// The debug category with the name of the element's factory.
+  let log: DebugCategory
   /// Whether an error has been posted since the element started.
   let refusesData = Atomic(false)
+  private let steps = Atomic(0)
 
-  init(_ pointer: UnsafeMutablePointer<GstElement>, parentClass: UnsafeMutableRawPointer) {
+  init(
+    _ pointer: UnsafeMutablePointer<GstElement>, parentClass: UnsafeMutableRawPointer,
+    log: DebugCategory
+  ) {
     self.pointer = pointer
     self.parentClass = parentClass
+    self.log = log
   }
+
+  /// Number of buffers received, or of steps if the element pulls.
+  var stepCount: Int { steps.load(ordering: .relaxed) }
+
+  /// Counts a buffer or a step.
+  func countStep() { steps.add(1, ordering: .relaxed) }
 
   /// The name of the registered GType, which differs if several declarations share one
   /// implementation.
@@ -36,6 +49,9 @@ public protocol ElementObject {
 
 extension ElementObject {
   var gstElement: UnsafeMutablePointer<GstElement> { instance.pointer }
+
+  /// The debug category with the name of the element's factory.
+  public var log: DebugCategory { instance.log }
 
   /// The name of the element in its bin.
   public var name: String { adopt(gst_object_get_name(cast(gstElement))) ?? "" }
@@ -59,11 +75,13 @@ extension ElementObject {
 
   /// Adds a pad to the element, active if the element is at least in PAUSED.
   public func add(_ pad: Pad) {
+    instance.log.info(self, "adding the pad \(pad.name)")
     gst_element_add_pad(gstElement, pad.pointer)
   }
 
   /// Removes a pad from the element.
   public func remove(_ pad: Pad) {
+    instance.log.info(self, "removing the pad \(pad.name)")
     gst_element_remove_pad(gstElement, pad.pointer)
   }
 

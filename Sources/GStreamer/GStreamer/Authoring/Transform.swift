@@ -88,6 +88,7 @@ private final class TransformBox<Implementation: TransformImplementation>: AnyTr
 /// An element with one sink and one source pad that modifies buffers in place: `GstBaseTransform`.
 class AnyTransformBox: ElementBox, @unchecked Sendable {
   var transform: UnsafeMutablePointer<GstBaseTransform> { cast(pointer) }
+  private var sink: Pad { Pad(retaining: transform.pointee.sinkpad) }
   private var parent: UnsafeMutablePointer<GstBaseTransformClass> {
     parentClass.assumingMemoryBound(to: GstBaseTransformClass.self)
   }
@@ -148,6 +149,7 @@ class AnyTransformBox: ElementBox, @unchecked Sendable {
       guard let event else { return 0 }
       let owned = Event(adopting: event)
       guard let element = AnyTransformBox.of(pointer) else { return 0 }
+      element.logEvent(owned, at: element.sink)
       return element.answer { try element.sinkEvent(owned) }
     }
     transformClass.pointee.transform_ip = { pointer, buffer in
@@ -155,6 +157,7 @@ class AnyTransformBox: ElementBox, @unchecked Sendable {
         return GST_FLOW_ERROR
       }
       let lent = UniqueBuffer(adopting: buffer)
+      element.logBuffer(lent, at: element.sink)
       let flow = element.flow { () throws in try element.transformInPlace(lent) }
       // The base class keeps its reference.
       _ = lent.take()

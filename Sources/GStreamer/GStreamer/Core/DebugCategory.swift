@@ -43,12 +43,12 @@ public struct DebugCategory: @unchecked Sendable {
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_DEBUG, object, message, file, function, line) }
 
-  /// Logs each step (level 7).
-  public func trace(
+  /// Logs what happens for each buffer (level 6).
+  public func log(
     _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
     file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
-  ) { log(GST_LEVEL_TRACE, object, message, file, function, line) }
+  ) { log(GST_LEVEL_LOG, object, message, file, function, line) }
 
   private func log(
     _ level: GstDebugLevel, _ object: (any ElementObject)?, _ message: () -> String,
@@ -64,5 +64,39 @@ public struct DebugCategory: @unchecked Sendable {
           object.map { cast($0.gstElement) }, text)
       }
     }
+  }
+}
+
+extension ElementObject {
+  /// Counts and logs data that an element has received: level 6.
+  func logBuffer(_ buffer: borrowing some BufferAccess & ~Copyable, at pad: borrowing Pad) {
+    instance.countStep()
+    let log = instance.log
+    guard log.isEnabled(GST_LEVEL_LOG) else { return }
+    func text(_ time: ClockTime?) -> String { time.map { "\($0.nanoseconds) ns" } ?? "none" }
+    let facts =
+      "\(buffer.size) bytes, pts \(text(buffer.pts)), dts \(text(buffer.dts)), "
+      + "duration \(text(buffer.duration)), flags \(buffer.flags.rawValue)"
+    log.log(self, "\(pad.name): received \(facts)")
+  }
+
+  /// Logs an event that an element has received: formats at level 4, all others at level 5.
+  func logEvent(_ event: Event, at pad: borrowing Pad) {
+    let log = instance.log
+    guard log.isEnabled(GST_LEVEL_INFO) else { return }
+    if let caps = event.caps {
+      log.info(self, "\(pad.name): the format is \(caps)")
+    } else {
+      log.debug(
+        self, "\(pad.name): received \(event.name) \(event.structure?.description ?? "")")
+    }
+  }
+}
+
+extension DebugCategory {
+  /// Whether messages of a level are shown or kept.
+  fileprivate func isEnabled(_ level: GstDebugLevel) -> Bool {
+    guard let pointer else { return false }
+    return cgst_debug_enabled(pointer, level) != 0
   }
 }

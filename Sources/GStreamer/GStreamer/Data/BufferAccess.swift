@@ -222,3 +222,45 @@ extension BufferAccess where Self: ~Copyable {
     }
   }
 }
+
+extension BufferAccess where Self: ~Copyable {
+  /// The frame's closed captions (CEA-608 and CEA-708) from its GstVideoCaptionMetas, as the
+  /// triplets `cc_data_pkt` of CTA-708: three bytes each. Empty if there are none.
+  public var captions: [UInt8] {
+    let api = gst_video_caption_meta_api_get_type()
+    var triplets: [UInt8] = []
+    var state: gpointer?
+    while let meta = gst_buffer_iterate_meta_filtered(pointer, &state, api) {
+      UnsafeMutableRawPointer(meta).withMemoryRebound(
+        to: GstVideoCaptionMeta.self, capacity: 1
+      ) { meta in
+        guard let data = meta.pointee.data else { return }
+        let bytes = Array(UnsafeBufferPointer(start: data, count: Int(meta.pointee.size)))
+        triplets += captionTriplets(bytes, meta.pointee.caption_type)
+      }
+    }
+    return triplets
+  }
+}
+
+/// Returns the triplets in captions of a type.
+private func captionTriplets(_ bytes: [UInt8], _ type: GstVideoCaptionType) -> [UInt8] {
+  switch type {
+  case GST_VIDEO_CAPTION_TYPE_CEA708_RAW: return Array(bytes.prefix(bytes.count / 3 * 3))
+  case GST_VIDEO_CAPTION_TYPE_CEA608_RAW:
+    return stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [0xFC, bytes[$0], bytes[$0 + 1]] }
+  case GST_VIDEO_CAPTION_TYPE_CEA608_S334_1A:
+    // The first bit is set for the first field.
+    return stride(from: 0, to: bytes.count - 2, by: 3).flatMap {
+      [bytes[$0] & 0x80 != 0 ? 0xFC : 0xFD, bytes[$0 + 1], bytes[$0 + 2]]
+    }
+  case GST_VIDEO_CAPTION_TYPE_CEA708_CDP:
+    // `cdp_header` of SMPTE ST 334-2, then perhaps a time code, then `ccdata_section`.
+    guard bytes.count > 8 else { return [] }
+    let start = bytes[4] & 0x80 != 0 ? 12 : 7
+    guard bytes.count > start + 1, bytes[start] == 0x72 else { return [] }
+    let count = Int(bytes[start + 1] & 0x1F) * 3
+    return Array(bytes.dropFirst(start + 2).prefix(count))
+  default: return []
+  }
+}

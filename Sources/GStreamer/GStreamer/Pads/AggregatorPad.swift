@@ -42,10 +42,18 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
   public func pop() -> Buffer? {
     _ = peek()
     guard let batch else {
-      return gst_aggregator_pad_pop_buffer(aggregatorPad).map { Buffer(adopting: $0) }
+      return logged(gst_aggregator_pad_pop_buffer(aggregatorPad).map { Buffer(adopting: $0) })
     }
     defer { if !batch.hasSamples { self.batch = nil } }
-    return batch.pop(from: aggregatorPad)
+    return logged(batch.pop(from: aggregatorPad))
+  }
+
+  /// Logs a buffer that the element takes.
+  private func logged(_ buffer: Buffer?) -> Buffer? {
+    if let buffer, let element = ElementBox.of(pointer.pointee.object.parent) {
+      element.logBuffer(buffer, at: self)
+    }
+    return buffer
   }
 
   /// Whether a buffer is queued.

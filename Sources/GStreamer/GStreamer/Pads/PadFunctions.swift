@@ -110,6 +110,7 @@ extension PadFunctions where Owner: ElementImplementation {
       let padPointer = pad.pointer
       return pad.startTask { [unowned element, unowned core] in
         var hasRunDeferred = false
+        element.instance.countStep()
         let flow = element.run {
           try core.streaming.call(hasRunDeferred: &hasRunDeferred) {
             try step(core.implementation)(&$0)
@@ -234,6 +235,7 @@ private func padChain(
   }
   let callback = Callback<(ElementBox, Pad, Buffer) throws -> Void>.from(context)
   let owned = callback.reused.take(cast(buffer)) { Buffer(adopting: cast($0)) }
+  element.logBuffer(owned, at: callback.pad(pad))
   let flow = element.flow { () throws in try callback.call(element, callback.pad(pad), owned) }
   callback.reused.giveBack(owned)
   return flow
@@ -250,6 +252,7 @@ private func padEvent(
   }
   return element.answer { () throws in
     let callback = Callback<(ElementBox, Pad, Event) throws -> Bool>.from(context)
+    element.logEvent(owned, at: callback.pad(pad))
     return try callback.call(element, callback.pad(pad), owned)
   }
 }

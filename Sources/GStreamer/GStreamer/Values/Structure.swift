@@ -4,7 +4,7 @@ internal import CGStreamer
 
 /// A name and named fields (`GstStructure`) inside an object such as caps, a message, an event or a
 /// meta, which this view keeps alive.
-public struct StructureView {
+public struct StructureView: CustomStringConvertible {
   let pointer: UnsafePointer<GstStructure>
   let owner: MiniObject
 
@@ -12,6 +12,9 @@ public struct StructureView {
     self.pointer = pointer
     self.owner = owner
   }
+
+  /// All fields, as in `gst-launch-1.0 -m`.
+  public var description: String { adopt(gst_structure_to_string(pointer)) ?? "" }
 
   /// The name, such as a media type.
   public var name: String { String(cString: gst_structure_get_name(pointer)) }

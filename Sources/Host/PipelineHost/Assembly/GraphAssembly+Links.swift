@@ -329,7 +329,7 @@ extension GraphAssembly {
         .error,
         "no stream fits: '\(name)' found \(formats.joined(separator: ", "))",
         at: link.source.location,
-        help: (link.filter.map { "the link takes \($0.text), not " } ?? "") + found)
+        help: (link.padCaps.map { "the link takes \($0.text), not " } ?? "") + found)
     }
     return nil
   }

@@ -47,7 +47,9 @@ extension RateControl {
       // A share of less than a few kbit/s rounds to zero.
       guard (16...Self.highestRate).contains(rate) else {
         throw .setting(
-          name: "bitrate", reason: "\(rate) kbit/s is outside 16...\(Self.highestRate)")
+          name: "bitrate",
+          reason: "\(rate) kbit/s is outside 16...\(Self.highestRate)"
+            + (rate > Self.highestRate ? "; if it is in bit/s, divide it by 1000" : ""))
       }
       try buffer?.validate(name: "bitrate", minimumRate: rate)
     }
