@@ -13,6 +13,12 @@ public class Element: @unchecked Sendable {
     gst_object_ref_sink(pointer)
   }
 
+  /// Adds a reference; a floating one stays with its owner, such as a test harness.
+  init(sharing pointer: UnsafeMutablePointer<GstElement>) {
+    self.pointer = pointer
+    gst_object_ref(pointer)
+  }
+
   /// Creates an element; throws if there is no factory of that name.
   public convenience init(_ factory: String, name: String? = nil) throws {
     guard let pointer = gst_element_factory_make(factory, name) else {

@@ -18,6 +18,8 @@ final class PrerollWatch: Sendable {
     let timer = Timer(after: Self.patience / 2, for: element) { [weak element] in
       guard let element else { return }
       let count = element.instance.stepCount
+      // Bins, and elements that have not received anything, do not count.
+      guard count > 0 else { return }
       let rest = Timer(after: Self.patience / 2, for: element) { [weak element] in
         guard let element, element.instance.stepCount == count else { return }
         Self.check(element)
@@ -43,7 +45,7 @@ final class PrerollWatch: Sendable {
 
   private static func check(_ element: ElementBox) {
     guard isPrerolling(element.pointer) else { return }
-    let pads = Element(retaining: element.pointer).pads
+    let pads = Element(sharing: element.pointer).pads
     let outputs = pads.filter { $0.direction == .source && $0.isLinked }
     guard outputs.count > 1, pads.contains(where: { $0.direction == .sink && $0.isBusy }) else {
       return

@@ -20,7 +20,7 @@ public final class Timer: @unchecked Sendable {
     let due = ClockTime(nanoseconds: gst_clock_get_time(clock)) + delay
     let id = gst_clock_new_single_shot_id(clock, due.cValue)
     self.id = id
-    let owner = Element(retaining: element.gstElement)
+    let owner = Element(sharing: element.gstElement)
     let callback = Callback<() -> Void> { withExtendedLifetime(owner) { body() } }
     gst_clock_id_wait_async(
       id,
