@@ -199,4 +199,20 @@ struct StereoConverterTests {
     }
     #expect(try names == ["broken.mov"])
   }
+
+  @Test("a movie whose date is no date is converted", .tags(.process))
+  func strangeDate() async throws {
+    _ = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x120:rate=10:duration=1",
+        "-c:v", "libx264", "-metadata", "date=last summer", "-metadata", "title=Sea", "a.mp4",
+      ], in: folder.url)
+    let input = try await StereoMovie(folder.path("a.mp4"))
+    #expect(input.metadata.date == "last summer")
+    let output = folder.path("b.mov")
+    _ = try await StereoConverter.convert(
+      input.path, to: output, packing: PackingLayout(.sideBySide), quickSettings()
+    ).report
+    #expect(try await StereoMovie(output).metadata.title == "Sea")
+  }
 }

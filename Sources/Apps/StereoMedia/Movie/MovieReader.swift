@@ -133,7 +133,8 @@ package final class MovieSource: Sendable {
     guard stat(path, &status) == 0 else {
       throw .unreadable(name, String(cString: strerror(errno)))
     }
-    guard FileVersion(status) == facts.reader.version else {
+    let (now, then) = (FileVersion(status), facts.reader.version)
+    guard now == then || facts.reader.movie.isFragmented && now.isGrown(from: then) else {
       throw StereoMediaError(
         .unreadable, "'\(name)' has changed since it was opened", hint: "open it again")
     }
@@ -157,6 +158,11 @@ private struct FileVersion: Equatable {
       let time = status.st_mtim
     #endif
     (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec)
+  }
+
+  /// Whether this may be the same file, to which more has been written: a recording in progress.
+  func isGrown(from earlier: FileVersion) -> Bool {
+    (device, inode) == (earlier.device, earlier.inode) && size >= earlier.size
   }
 }
 

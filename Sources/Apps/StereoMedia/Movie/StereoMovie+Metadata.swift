@@ -22,7 +22,7 @@ extension StereoMovie {
     /// The copyright notice.
     public var copyright: String?
     /// The date or time of recording in ISO 8601 format, such as `2026-01-31T09:30:00+0100`, with
-    /// as many fields as are known.
+    /// as many fields as are known. A movie may contain any text; no other text is written.
     public var date: String?
     /// The place of recording.
     public var place: Place?
@@ -61,16 +61,23 @@ extension StereoMovie.Metadata {
       .map { Place(latitude: $0.latitude, longitude: $0.longitude, altitude: $0.altitude) }
   }
 
-  /// Returns a time of a movie's header, in seconds since 1904, in ISO 8601 format; nil for 0 and
-  /// for times before 1970, which devices write whose clock is not set.
+  /// Returns a time of a movie's header, in seconds since 1904, in ISO 8601 format; nil for 0, for
+  /// times before 1970, which devices write whose clock is not set, and after the year 9999.
   private static func date(_ seconds: UInt64) -> String? {
     var time = time_t(clamping: Int64(clamping: seconds) - 2_082_844_800)
     var parts = tm()
-    guard time >= 0, gmtime_r(&time, &parts) != nil else { return nil }
+    guard (0...253_402_300_799).contains(time), gmtime_r(&time, &parts) != nil else { return nil }
     func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let day = [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday].map(digits)
     let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(digits)
     return day.joined(separator: "-") + "T" + clock.joined(separator: ":") + "Z"
+  }
+
+  /// The fields that can be written; files may contain any date.
+  var writable: Self {
+    var result = self
+    result.date = date.flatMap { DateTime($0)?.text }
+    return result
   }
 
   /// Throws if a field cannot be written.

@@ -61,7 +61,7 @@ public enum StereoConverter {
     var settings = settings
     settings.spatial = settings.spatial.fillingGaps(from: video.spatial.writable)
     settings.audio = settings.audio ?? movie
-    settings.metadata = settings.metadata.fillingGaps(from: movie.metadata)
+    settings.metadata = settings.metadata.fillingGaps(from: movie.metadata.writable)
     settings.masteringDisplay = settings.masteringDisplay ?? video.masteringDisplay
     settings.contentLightLevel = settings.contentLightLevel ?? video.contentLightLevel
     settings.frameRate = settings.frameRate ?? video.frameRate

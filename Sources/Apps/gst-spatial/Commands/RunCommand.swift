@@ -118,7 +118,9 @@ struct RunCommand: AsyncParsableCommand {
     case .failure(let error):
       guard let failure = error as? RunFailure else { throw error }
       report(failure.diagnostics)
-      report(KeptRecording.all(failure.kept))
+      report(
+        KeptRecording.worthwhile(
+          failure.kept, isRepeatable: failure.kind == .failed && run.readsOnlyFiles))
       throw failure.kind == .aborted
         ? interrupts.exitCode ?? .interrupted : failure.exitCode
     }

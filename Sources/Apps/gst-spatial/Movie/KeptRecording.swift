@@ -14,11 +14,13 @@ struct KeptRecording {
   /// Whether the movie is fragmented, so that `gst-spatial recover` can complete it.
   private let isFragmented: Bool
 
-  /// Removes recordings of less than a second that have audio but none of their pictures, as after
-  /// an encoder that cannot be set up, and describes the others.
-  static func all(_ paths: [String]) -> [KeptRecording] {
+  /// Returns the files that a failed run has left. Movies with audio but without pictures, as after
+  /// an encoder that cannot be set up, are removed.
+  ///
+  /// - Parameter isRepeatable: whether the run failed and reads only files; else nothing is removed.
+  static func worthwhile(_ paths: [String], isRepeatable: Bool) -> [KeptRecording] {
     paths.map { KeptRecording($0) }.filter { recording in
-      guard recording.lacksPictures, recording.seconds ?? 0 < 1 else { return true }
+      guard isRepeatable, recording.lacksPictures else { return true }
       unlink(recording.path)
       return false
     }

@@ -234,7 +234,8 @@ extension BufferAccess where Self: ~Copyable {
       UnsafeMutableRawPointer(meta).withMemoryRebound(
         to: GstVideoCaptionMeta.self, capacity: 1
       ) { meta in
-        guard let data = meta.pointee.data else { return }
+        // A frame has at most 31 triplets; nothing justifies more memory than that of a packet.
+        guard let data = meta.pointee.data, meta.pointee.size <= 256 else { return }
         let bytes = Array(UnsafeBufferPointer(start: data, count: Int(meta.pointee.size)))
         triplets += captionTriplets(bytes, meta.pointee.caption_type)
       }

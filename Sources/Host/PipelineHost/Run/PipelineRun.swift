@@ -163,6 +163,12 @@ public final class PipelineRun: Sendable {
   /// run.
   public var incompletePaths: [String] { state.current.attempt?.incompletePaths ?? [] }
 
+  /// Whether all data comes from files, so that a failed run loses nothing that cannot be made
+  /// again.
+  package var readsOnlyFiles: Bool {
+    InputFiles(of: pipeline.graph, registry: pipeline.registry).provideAllData
+  }
+
   /// The graph in GraphViz format as it was when the run ended or failed; nil unless requested.
   public var graphAtEnd: String? { state.current.graph }
 
