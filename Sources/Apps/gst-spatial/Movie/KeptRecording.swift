@@ -17,7 +17,8 @@ struct KeptRecording {
   /// Returns the files that a failed run has left. Movies with audio but without pictures, as after
   /// an encoder that cannot be set up, are removed.
   ///
-  /// - Parameter isRepeatable: whether the run failed and reads only files; else nothing is removed.
+  /// - Parameter isRepeatable: whether the run failed and reads only files; else nothing is
+  ///   removed.
   static func worthwhile(_ paths: [String], isRepeatable: Bool) -> [KeptRecording] {
     paths.map { KeptRecording($0) }.filter { recording in
       guard isRepeatable, recording.lacksPictures else { return true }
