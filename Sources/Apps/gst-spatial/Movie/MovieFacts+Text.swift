@@ -207,6 +207,7 @@ extension MovieFacts {
       return "around the viewer, with one eye, on \(headsets) (visionOS 26)"
     case .no where immersive != nil:
       return "around the viewer in players that know 'sv3d', flat on Apple devices"
+    case .no where entry == nil: return "without pictures: there is no video in it"
     case .no where entry?.codec == "encv": return "where its key is known: it is encrypted"
     case .no where entry?.hvcC != nil || entry?.codec == "avc1":
       return "as it is, everywhere: nothing says that it has two eyes"
