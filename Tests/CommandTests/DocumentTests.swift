@@ -59,6 +59,26 @@ struct DocumentTests {
     let broken = try folder.write("version: 2\nelements: { a: { typ: queue } }\n", to: "b.yaml")
     let mistakes = try Python.lines([tool, schema, broken])
     #expect(mistakes.count == 2, "\(mistakes)")
+    // With the installed elements, types and properties are checked, too.
+    let full = try folder.write(
+      try Command.run(["schema", "--elements"], in: folder).output, to: "full.json")
+    // The validator reads it slowly.
+    let ready = files.filter { $0.hasSuffix("/retag.yaml") || $0.hasSuffix("/movie.yaml") }
+    #expect(ready.count == 2)
+    let trials = [
+      ("{ a: queue, b: { type: queue, leaky: upstream, max-size-time: 10s } }", 0),
+      ("{ a: { type: mvhevcmux, container: \"${c}\" } }", 0), ("{ a: queu }", 1),
+      ("{ a: { type: queue, max-size: 3 } }", 1), ("{ a: { type: queue, leaky: sideways } }", 1),
+    ]
+    let written = try trials.enumerated().map { number, trial in
+      try folder.write("elements: \(trial.0)\n", to: "trial-\(number).yaml")
+    }
+    let found = try Python.lines([tool, full] + ready + written)
+    for (trial, file) in zip(trials, written) {
+      let lines = found.filter { $0.hasPrefix(file + " ") }
+      #expect(lines.count == trial.1, "\(trial.0): \(lines)")
+    }
+    #expect(found.count == 3, "\(found)")
   }
 
   @Test("every key of the format is in the reference")

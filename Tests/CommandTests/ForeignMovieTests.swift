@@ -162,6 +162,62 @@ struct ForeignMovieTests {
     #expect(try await captions("out.mov") >= given)
   }
 
+  @Test("a cover of Matroska stays, and other attached files are named")
+  func attachments() async throws {
+    try await make("cover.png", ["-f", "lavfi", "-i", "testsrc2=size=64x64", "-frames:v", "1"])
+    try Data("no font".utf8).write(to: URL(filePath: folder.path("some font.ttf")))
+    try await make(
+      "a.mkv",
+      Self.pictures() + [
+        "-c:v", "libx264", "-attach", "cover.png", "-metadata:s:t:0", "mimetype=image/png",
+        "-metadata:s:t:0", "filename=cover.png", "-attach", "some font.ttf", "-metadata:s:t:1",
+        "mimetype=application/x-truetype-font", "-metadata:s:t:1", "filename=some font.ttf",
+      ])
+    let messages = try convert("a.mkv")
+    #expect(messages.contains("no place for it: 'some font.ttf'."), "\(messages)")
+    // ExifTool's name for the item.
+    let cover = try await Program.output(
+      of: ["exiftool", "-b", "-CoverArt", "out.mov"], in: folder.url)
+    #expect(cover == (try Data(contentsOf: URL(filePath: folder.path("cover.png")))))
+    // Then it is one of the movie's own items.
+    try FileManager.default.moveItem(atPath: folder.path("out.mov"), toPath: folder.path("b.mov"))
+    _ = try retag("b.mov")
+    let kept = try await Program.output(
+      of: ["exiftool", "-b", "-CoverArt", "out.mov"], in: folder.url)
+    #expect(kept == cover)
+  }
+
+  @Test("H.264 with its parameter sets among the pictures is copied, and converted")
+  func avc3() async throws {
+    try await make("a.mp4", Self.pictures() + ["-c:v", "libx264", "-tag:v", "avc3"])
+    let result = try retag("a.mp4")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try await probe("stream=codec_tag_string").contains("=avc3"))
+    let pictures = try await hash("a.mp4")
+    #expect(try await hash("out.mov") == pictures)
+    try convert("a.mp4")
+    #expect(try await probe("stream=codec_tag_string").contains("=hvc1"))
+  }
+
+  /// The hash of the decoded pictures.
+  private func hash(_ name: String) async throws -> Data {
+    try await Program.output(
+      of: ["ffmpeg", "-v", "error", "-i", name, "-map", "0:v", "-f", "md5", "-"], in: folder.url)
+  }
+
+  @Test("of several programs, one is converted, with a warning", arguments: [1, 2])
+  func programs(count: Int) async throws {
+    let programs = (0..<count).flatMap { ["-program", "title=\($0):st=\($0)"] }
+    let maps = (0..<count).flatMap { ["-map", "\($0)"] }
+    try await make(
+      "a.ts",
+      (0..<count).flatMap { _ in Self.pictures() } + maps + ["-c:v", "libx264", "-bf", "0"]
+        + programs)
+    let messages = try convert("a.ts")
+    #expect(
+      messages.contains("has 2 programs with video, 1, 2; only one") == (count == 2), "\(messages)")
+  }
+
   @Test("what cannot be retagged is named by its coding, or as another format")
   func refusals() async throws {
     try await make("vp9.mp4", Self.pictures() + ["-c:v", "libvpx-vp9"])

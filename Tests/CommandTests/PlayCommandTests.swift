@@ -144,6 +144,31 @@ struct PlayCommandTests {
     #expect(String(decoding: said, as: UTF8.self).contains("playing a.mov, anaglyph"))
   }
 
+  @Test("a window is within the screen, and named after the movie")
+  func window() async throws {
+    try await TestMovie.spatial(
+      path("wide.mov"), frames: 30, "width=2000,height=200,framerate=30/1", mux: "key-int-max=10")
+    let built = try #require(Repository.built).appending(path: "gst-spatial").path
+    let script = """
+      \(built) play wide.mov --mode side-by-side --loop --mute & player=$!
+      for try in $(seq 100); do
+        window=$(xdotool search --onlyvisible --name wide.mov 2>/dev/null) && break
+        sleep 0.1
+      done
+      xdotool getwindowgeometry $window
+      # A window that has just appeared may not take keys yet.
+      for try in $(seq 50); do
+        kill -0 $player 2>/dev/null || break
+        xdotool mousemove 30 30 key q sleep 0.2
+      done
+      wait $player
+      """
+    let said = String(
+      decoding: try await Program.output(
+        of: virtualScreen + ["sh", "-c", script], in: folder.url, errors: .merged), as: UTF8.self)
+    #expect(said.contains("Geometry: 640x64"), "\(said)")
+  }
+
   @Test("unplayable files are reported with advice")
   func refused() async throws {
     try await makeSpatial(frames: 5)

@@ -59,6 +59,15 @@ struct ProgressBarTests {
     #expect(later.count > 2)
     #expect(later.allSatisfy { $0.count < 30 && !$0.contains("\n") }, "\(later)")
 
+    // Whole facts, not the first letters of one.
+    let facts = /(starting|\d+ %|[\d:]+( left)?|[\d.]+x|[\d.]+ fps|[\d.]+ [kMG]?B|finishing.*)/
+    #expect(
+      later.allSatisfy { line in
+        line.split(separator: "  ").allSatisfy { part in
+          part.wholeMatch(of: facts) != nil || part.unicodeScalars.allSatisfy { $0.value > 0x2580 }
+        }
+      }, "\(later)")
+
     var screen = Screen()
     screen.draw((wide + narrow).replacing("\r\n", with: "\n"))
     #expect(screen.rows.count == 2 && screen.rows[1].isEmpty, "\(screen.rows)")

@@ -183,6 +183,22 @@ struct MovieWriterTests {
     #expect(BoxTree.number(tree["moov/trak/mdia/mdhd"]?[16..<20] ?? []) == 480_000)
   }
 
+  @Test("freeform items of iTunes are written with both parts of their names")
+  func freeform() throws {
+    let item = MetadataItem(
+      keySpace: "mdir", key: "----:com.apple.iTunes:a:b", value: .utf8("Tides"))
+    for container in MovieContainer.allCases {
+      let movie = MovieWriter(container: container, metadata: MovieMetadata(items: [item]))
+      var parts: [UInt8] = []
+      for (part, text) in [("mean", "com.apple.iTunes"), ("name", "a:b")] {
+        parts += [0, 0, 0, UInt8(text.utf8.count + 12)] + Array(part.utf8) + [0, 0, 0, 0]
+        parts += Array(text.utf8)
+      }
+      let item = try #require(try tree(of: movie)["moov/udta/meta/ilst/----"])
+      #expect(item.starts(with: parts))
+    }
+  }
+
   @Test("metadata: QuickTime keys in .mov, ilst keys where there are any in .mp4")
   func metadata() throws {
     let items =

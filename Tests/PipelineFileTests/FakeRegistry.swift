@@ -47,6 +47,8 @@ struct FakeRegistry: ElementRegistry {
       && (first.format == nil || second.format == nil || first.format == second.format)
   }
 
+  func withoutFields(_ caps: String) -> [(field: String, rest: String)] { [] }
+
   func converter(from source: String, to sink: String) -> String? {
     switch (source.hasPrefix("video/x-raw"), sink.hasPrefix("video/x-raw")) {
     case (true, true): "videoconvert"

@@ -232,8 +232,8 @@ struct HostTests {
     _ = try await running.value
     #expect(
       warnings == [
-        "the audio track 'src_3' (Free Lossless Audio Codec (FLAC)) is left out: no link takes "
-          + "audio/x-flac"
+        "the audio track 3 (Free Lossless Audio Codec (FLAC)) is left out: no link takes "
+          + "audio/x-flac (pad 'src_3')"
       ])
     let tracks =
       try String(

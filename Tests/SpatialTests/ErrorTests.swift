@@ -72,6 +72,26 @@ struct ErrorTests {
     #expect(failure.message.contains("link the pad \(eye == "left" ? "right" : "left")"))
   }
 
+  @Test(
+    "pictures that the muxer does not take are answered with the element that converts them",
+    arguments: ["RGB", "BGRx", "Y42B", "GRAY8"], ["mux", "enc"])
+  func otherFormat(format: String, element: String) async throws {
+    let line =
+      "videotestsrc num-buffers=5 ! video/x-raw,format=\(format),width=128,height=64 ! "
+      + "sbssplit name=s input-mode-override=side-by-side s.left ! queue ! mux.left "
+      + "s.right ! queue ! mux.right "
+    let whole = element == "mux" ? line + mux() : enc(line) + "! fakesink"
+    var warnings = ""
+    await #expect(throws: (any Error).self) {
+      try await pipeline(whole).run {
+        if case .warning(let warning) = $0.content { warnings += warning.message }
+      }
+    }
+    #expect(
+      warnings.contains("take pictures in \(format); put videoconvert before sbssplit"),
+      "\(warnings)")
+  }
+
   /// A packed stream whose caps change after ten frames.
   private func changing(_ second: String) -> String {
     "concat name=c ! sbssplit name=s input-mode-override=side-by-side s.left ! queue ! mux.left "
@@ -290,6 +310,10 @@ struct ErrorTests {
     #expect(mux.requestPad("video_%u")?.name == "video_0")
     #expect(mux.requestPad("centre") == nil)
     let template = gst_element_get_pad_template(mux.pointer, "left")
+    // Without a name, the second request is that for the other eye.
+    let other = gst_element_request_pad(mux.pointer, template, nil, nil)
+    #expect(other != nil && mux.staticPad("right") != nil)
+    if let other { gst_object_unref(other) }
     #expect(gst_element_request_pad(mux.pointer, template, nil, nil) == nil)
   }
 }

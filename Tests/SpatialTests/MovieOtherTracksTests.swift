@@ -191,7 +191,9 @@ struct MovieOtherTracksTests {
       let (old, new) = (try MovieFile(path), try MovieFile(copy))
       let start = try #require(try new.audio().edits.first)
       #expect(start.mediaTime == nil)
-      #expect(abs(Int64(start.duration) - 4 * Int64(new.movie.timescale)) < 100)
+      // The encoder puts 256 samples before its input.
+      let early = audio.contains("ac3") ? Int64(new.movie.timescale) * 256 / 48_000 : 0
+      #expect(abs(Int64(start.duration) + early - 4 * Int64(new.movie.timescale)) < 100)
       #expect(new.content(of: try new.audio()) == old.content(of: try old.audio()))
       #expect(new.content(of: try new.video()) == old.content(of: try old.video()))
     }

@@ -62,6 +62,21 @@ struct MovieTests {
     #expect(samples.indices.filter { samples[$0].isSync } == [0, 10, 20, 30])
   }
 
+  @Test("the eyes of a splitter may be linked without the names of pads")
+  func unnamedPads() async throws {
+    let source =
+      "stereotestsrc num-buffers=3 ! "
+      + "video/x-raw,format=I420,width=128,height=64,framerate=30/1,multiview-mode=side-by-side ! "
+      + "sbssplit name=s "
+    let other = folder.path("other.mov")
+    try await play(
+      mux(to: path) + source + "s. ! queue ! mux. s. ! queue ! mux. ")
+    try await play(
+      mux(to: other) + source + "s.left ! queue ! mux.left s.right ! queue ! mux.right ")
+    let (file, named) = (try MovieFile(path), try MovieFile(other))
+    #expect(file.content(of: try file.video()) == named.content(of: try named.video()))
+  }
+
   @Test(
     "AAC packets are copied byte for byte, with their times",
     arguments: ["mov", "mp4"])

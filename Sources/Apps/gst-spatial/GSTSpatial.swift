@@ -35,6 +35,9 @@ struct GSTSpatial: AsyncParsableCommand {
       SchemaCommand.self, RecoverCommand.self, ServeCommand.self, ViewCommand.self,
       PlayCommand.self,
     ])
+
+  /// The word before messages on wrong usage: that of all other messages.
+  static var _errorLabel: String { "error" }
 }
 
 extension GSTSpatial {

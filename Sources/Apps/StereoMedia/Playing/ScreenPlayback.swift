@@ -5,6 +5,12 @@ internal import ISOBMFF
 internal import Reprojection
 internal import StereoVideo
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// Plays a movie in a window, with audio: both eyes in the form that a screen or glasses need, or a
 /// view of an immersive movie.
 package final class ScreenPlayback: Sendable {
@@ -32,8 +38,10 @@ package final class ScreenPlayback: Sendable {
     /// The projection of the pictures, as a nick of `sphericalview projection`; nil for that of the
     /// movie.
     package var projection: String?
-    /// Elements in gst-launch syntax.
-    package var videoSink = "autovideosink"
+    /// Elements in gst-launch syntax; nil for a window.
+    package var videoSink: String?
+    /// The title of the window; nil for the name of the program.
+    package var windowName: String?
     /// Nil for no audio.
     package var audioSink: String? = "autoaudiosink"
 
@@ -83,6 +91,7 @@ package final class ScreenPlayback: Sendable {
     } catch {
       throw StereoMediaError(building: error)
     }
+    if let name = options.windowName { WindowName.set(name) }
     (messages, told) = AsyncStream.makeStream()
     pipeline.bus.watch { [told] in told.yield($0) }
   }
@@ -106,8 +115,12 @@ package final class ScreenPlayback: Sendable {
     _ movie: StereoMovie, _ mode: Mode?, _ options: Options, isImmersive: Bool
   ) throws -> String {
     // Some sinks show pixels as squares whatever their shape is, so they get square ones.
-    var screen =
-      "videoconvert ! videoscale add-borders=false ! \(options.videoSink) name=\(screenSink)"
+    var screen = "videoconvert ! videoscale add-borders=false ! "
+    if options.videoSink == nil, let size = XScreen.size {
+      screen +=
+        "video/x-raw,width=[1,\(size.width)],height=[1,\(size.height)],pixel-aspect-ratio=1/1 ! "
+    }
+    screen += "\(options.videoSink ?? "autovideosink") name=\(screenSink)"
     if isImmersive {
       let first = movie.source.facts.video?.immersiveMetadata?.initialView ?? .front
       let turns = CameraView.turns
@@ -277,6 +290,34 @@ package final class ScreenPlayback: Sendable {
     guard pipeline.send(.seek(seek)) else {
       throw problem.error ?? .decoding(movie.path, "seeking is not possible")
     }
+  }
+}
+
+/// The screen of an X server.
+private enum XScreen {
+  private typealias Open = @convention(c) (UnsafePointer<CChar>?) -> OpaquePointer?
+  private typealias Close = @convention(c) (OpaquePointer) -> CInt
+  private typealias Number = @convention(c) (OpaquePointer) -> CInt
+  private typealias Length = @convention(c) (OpaquePointer, CInt) -> CInt
+
+  /// The room for a window, in pixels, without its title; nil if there is no X server.
+  static var size: (width: Int, height: Int)? {
+    // The sinks load this library, too, and it stays loaded.
+    guard getenv("DISPLAY") != nil, let library = dlopen("libX11.so.6", RTLD_NOW | RTLD_LOCAL)
+    else { return nil }
+    func function<Function>(_ name: String, _ type: Function.Type) -> Function? {
+      dlsym(library, name).map { unsafeBitCast($0, to: type) }
+    }
+    guard let open = function("XOpenDisplay", Open.self),
+      let close = function("XCloseDisplay", Close.self),
+      let number = function("XDefaultScreen", Number.self),
+      let width = function("XDisplayWidth", Length.self),
+      let height = function("XDisplayHeight", Length.self), let display = open(nil)
+    else { return nil }
+    defer { _ = close(display) }
+    let screen = number(display)
+    let size = (Int(width(display, screen)), Int(height(display, screen)) * 9 / 10)
+    return size.0 > 0 && size.1 > 0 ? size : nil
   }
 }
 

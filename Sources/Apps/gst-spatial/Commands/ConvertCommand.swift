@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Glibc
+internal import StereoMedia
 
 struct ConvertCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -60,6 +61,13 @@ struct ConvertCommand: AsyncParsableCommand {
   @Option(help: "The output: mvhevc, immersive, sbs, tb, anaglyph, 2d, two-files.")
   var to: ConversionChoice.Target?
 
+  @Option(
+    help: """
+      Which pictures of two files are a pair: those of the same times, or the first ones of both \
+      and so on (beginnings).
+      """)
+  var pair: EyeAlignment = .times
+
   @OptionGroup var layout: LayoutOptions
 
   @Flag(
@@ -98,9 +106,10 @@ struct ConvertCommand: AsyncParsableCommand {
     }
     switch (paths.count, isEyes) {
     case (1, _): return .init(input: input)
-    case (2, true): return .init(input: input, other: paths[1])
+    case (2, true): return .init(input: input, other: paths[1], areEyes: true)
     case (2, false): return .init(input: input, output: paths[1])
-    case (3, _): return .init(input: input, other: paths[1], output: paths[2])
+    case (3, _):
+      return .init(input: input, other: paths[1], output: paths[2], areEyes: isEyes)
     default: throw ValidationError("There are more files than the inputs and an output.")
     }
   }
@@ -117,7 +126,7 @@ struct ConvertCommand: AsyncParsableCommand {
     let (pipeline, chosen): (String, [String])
     do {
       (pipeline, chosen) = try await ConversionChoice(
-        files: files, values: values, to: to, layout: choice
+        files: files, values: values, to: to, layout: choice, pairing: pair
       ).make()
     } catch let refusal as ConversionChoice.Refusal {
       Terminal.error.line("error: \(refusal.reason)")
@@ -155,7 +164,7 @@ struct ConvertCommand: AsyncParsableCommand {
 
   private func run(_ line: [String], isForced: Bool) async throws {
     let words = ["gst-spatial", "run"] + line
-    Terminal.error.line(words.map(ShellWord.quoted).joined(separator: " "))
+    Terminal.error.aside(words.map(ShellWord.quoted).joined(separator: " "))
     let flags = [
       (isForced, "--force"), (dryRun, "--dry-run"), (json, "--json"), (quiet, "--quiet"),
       (verbose, "--verbose"),
@@ -163,3 +172,5 @@ struct ConvertCommand: AsyncParsableCommand {
     try await RunCommand.parse(line + flags).run()
   }
 }
+
+extension EyeAlignment: ExpressibleByArgument {}

@@ -123,14 +123,26 @@ struct SchemaCommand: ParsableCommand {
     discussion: """
       EXAMPLES
         gst-spatial schema --output gst-spatial.schema.json
+        gst-spatial schema --elements --output gst-spatial.schema.json
 
       An editor uses it if a file begins with this line:
         # yaml-language-server: $schema=gst-spatial.schema.json
       """)
 
+  @Flag(
+    help: """
+      Include the element types that are installed, with their properties, so that editors \
+      complete them. All plugins are loaded, which takes a few seconds.
+      """)
+  var elements = false
+
   @OptionGroup var output: OutputOption
 
-  func run() throws { try output.write(PipelineFile.schema) }
+  func run() throws {
+    try output.write(
+      elements
+        ? PipelineFile.schema(elementsOf: Installation.prepare()) : PipelineFile.schema)
+  }
 }
 
 struct ImportCommand: ParsableCommand {

@@ -73,8 +73,10 @@ struct PlayCommand: AsyncParsableCommand {
   @Flag(help: "Play without audio.")
   var mute = false
 
-  @Option(name: .customLong("video-sink"), help: "The element that displays the video.")
-  var videoSink = "autovideosink"
+  @Option(
+    name: .customLong("video-sink"),
+    help: "The element that displays the video, by default a window within the screen.")
+  var videoSink: String?
 
   @Option(name: .customLong("audio-sink"), help: "The element that plays the audio.")
   var audioSink = "autoaudiosink"
@@ -102,7 +104,7 @@ struct PlayCommand: AsyncParsableCommand {
     // Without a display, autovideosink tries dfbvideosink, which crashes.
     setenv("GST_PLUGIN_FEATURE_RANK", "dfbvideosink:NONE", 0)
     let choice = LayoutChoice(
-      packing: layout?.packing,
+      packing: layout?.packing, firstTrack: layout?.firstTrack,
       projection: projection.flatMap(LayoutOptions.ProjectionName.init(rawValue:))?.surroundings)
     let opened = try await choice.open(movie)
     var options = ScreenPlayback.Options()
@@ -111,6 +113,7 @@ struct PlayCommand: AsyncParsableCommand {
     options.fieldOfView = fov ?? options.fieldOfView
     options.path = path
     options.videoSink = videoSink
+    options.windowName = movie.split(separator: "/").last.map(String.init)
     options.audioSink = mute ? nil : audioSink
     do {
       let playback = try await ScreenPlayback(opened, options) { [movie] warning in

@@ -207,7 +207,8 @@ extension RunFailure {
 extension PipelineRun.Summary {
   /// A summary in one line.
   fileprivate var text: String {
-    var text = outputs.isEmpty ? "done" : outputs.joined(separator: ", ")
+    let written = outputs + patterns
+    var text = written.isEmpty ? "done" : written.joined(separator: ", ")
     if let position = progress.position {
       text += ": \(NumberFormat.decimal(position.seconds, 1)) s of video"
     }

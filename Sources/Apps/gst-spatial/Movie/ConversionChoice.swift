@@ -34,6 +34,8 @@ struct ConversionChoice {
     var other: String?
     /// Nil for a name made from that of the input.
     var output: String?
+    /// Whether the user calls the movies the left and the right one.
+    var areEyes = false
   }
 
   let files: Files
@@ -41,6 +43,8 @@ struct ConversionChoice {
   let values: [String]
   let to: Target?
   let layout: LayoutChoice
+  /// How the pictures of two files, one for each eye, are paired.
+  let pairing: EyeAlignment
 
   func make() async throws -> (pipeline: String, values: [String]) {
     let input = files.input
@@ -53,24 +57,32 @@ struct ConversionChoice {
     }
     if let other = files.other { try requireFile(other) }
     let found = try await layout.recognize(
-      input, container, isOneOfTwoFiles: files.other != nil)
+      input, container, isOneOfTwo: files.other != nil || layout.firstTrack != nil)
+    let isOneEye = found.eyes == .one && files.other == nil && layout.firstTrack == nil
+    tellOmissions(input, isOneEye && container.isCopyable ? nil : facts)
     // GStreamer's demuxer does not pass on the pose.
     if let pose = container.matroska?.immersive?.pose, pose != .front, layout.projection == nil {
       Terminal.error.line(
         "warning: the projection of '\(input)': \(ImmersiveLoss.pose(pose))")
     }
-    let geometry = geometry(
-      facts, found.projection, isOneEye: found.eyes == .one && files.other == nil
-    ).filter { !isOnCommandLine($0) }
+    let geometry = geometry(facts, found.projection, isOneEye: isOneEye)
+      .filter { !isOnCommandLine($0) }
     let output = files.output.map { ["output=\($0)"] } ?? []
     if let other = files.other {
       guard !found.projection.isFisheye else {
         throw Refusal("fisheye pictures in two files cannot be converted; pack them into one file")
       }
       let ends = ["left=\(input)", "right=\(other)"] + output
-      return ("two-files-to-mvhevc", ends + geometry)
+      return ("two-files-to-mvhevc", ends + (try await offset(container, other)) + geometry)
     }
     let ends = ["input=\(input)"] + output
+    if let first = layout.firstTrack {
+      guard !found.projection.isFisheye else {
+        throw Refusal("fisheye pictures in two tracks cannot be converted; pack them into frames")
+      }
+      let order = first == .left ? "" : "reversed-"
+      return ("two-tracks-\(order)to-mvhevc", ends + geometry)
+    }
     switch found.eyes {
     case .one:
       guard !found.projection.isFisheye else {
@@ -179,6 +191,63 @@ struct ConversionChoice {
     let order = packing.rightViewFirst ? ["packing-flags=right-view-first"] : []
     return (["packing=\(name)"] + order + ["half-aspect=\(packing.halfAspect ? "yes" : "no")"])
       .filter { !isOnCommandLine($0) }
+  }
+
+  /// Warns if a conversion does not keep parts of a movie.
+  ///
+  /// - Parameter facts: those of a movie whose video is encoded; nil for all others.
+  private func tellOmissions(_ input: String, _ facts: MovieFacts?) {
+    if facts?.entry?.dolbyVisionProfile != nil {
+      Terminal.error.line(
+        "warning: the Dolby Vision metadata of '\(input)' are not kept; the pictures are encoded "
+          + "as players without Dolby Vision show them")
+    }
+    if CopiedFormat(path: input) == .transportStream,
+      let programs = TransportStreamPrograms(path: input)?.withVideo, programs.count > 1
+    {
+      Terminal.error.line(
+        "warning: '\(input)' has \(programs.count) programs with video, "
+          + "\(programs.map(String.init).joined(separator: ", ")); only one of them is converted")
+    }
+  }
+
+  // MARK: Two files
+
+  /// Returns the parameter that delays the right eye's movie, if it has to be delayed.
+  private func offset(
+    _ container: ContainerFacts, _ other: String
+  ) async throws(Refusal) -> [String] {
+    guard let left = await MovieBeginning(path: files.input, container),
+      let right = await MovieBeginning(path: other, ContainerFacts(path: other))
+    else { return [] }
+    try requireSimilarLengths(left, right, other)
+    guard !isOnCommandLine("offset=") else { return [] }
+    var offset = pairing.offset(left: left, right: right)
+    if offset == nil {
+      offset = EyeAlignment.beginnings.offset(left: left, right: right)
+      Terminal.error.line(
+        "note: the files have no times that can be compared, so their first pictures are a pair; "
+          + "otherwise specify how much later the right one plays: offset=0.5s")
+    }
+    let seconds = NumberFormat.decimal(offset?.seconds ?? 0, 3)
+    return seconds == "0.000" ? [] : ["offset=\(seconds)s"]
+  }
+
+  /// Throws if two files are unlikely to be the eyes of one movie, and the user has not called them
+  /// that: `convert *.mp4` would make a pair of them.
+  private func requireSimilarLengths(
+    _ left: MovieBeginning, _ right: MovieBeginning, _ other: String
+  ) throws(Refusal) {
+    guard !files.areEyes, let left = left.duration?.seconds, let right = right.duration?.seconds,
+      max(left, right) > min(left, right) * 1.5, abs(left - right) > 2
+    else { return }
+    throw Refusal(
+      """
+      '\(files.input)' lasts \(NumberFormat.decimal(left, 1)) s and '\(other)' \
+      \(NumberFormat.decimal(right, 1)) s, so they are hardly the two eyes of one movie
+        = if they are: gst-spatial convert --left LEFT --right RIGHT OUTPUT
+        = otherwise convert one movie at a time
+      """)
   }
 
   // MARK: Stereo geometry

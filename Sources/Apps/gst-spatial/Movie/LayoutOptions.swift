@@ -26,13 +26,16 @@ struct LayoutOptions: ParsableArguments {
     case topBottomReversed = "top-bottom-reversed"
     case halfTopBottomReversed = "half-top-bottom-reversed"
     case fullTopBottomReversed = "full-top-bottom-reversed"
+    case twoTracks = "two-tracks"
+    case twoTracksReversed = "two-tracks-reversed"
   }
 
   @Option(
     help: """
       How the eyes share a frame: side-by-side or top-bottom, with half- or full- before it if \
-      their size is not detected, and -reversed after it if the right eye comes first. By default \
-      as signalled by the movie, its name (_LR, Half-SBS, _TB), its shape or its pictures.
+      their size is not detected, and -reversed after it if the right eye comes first; or \
+      two-tracks if each eye has a video track of its own. By default as signalled by the movie, \
+      its name (_LR, Half-SBS, _TB), its shape or its pictures.
       """)
   var layout: LayoutName?
 
@@ -46,13 +49,17 @@ struct LayoutOptions: ParsableArguments {
 
   /// The layout according to these options.
   var choice: LayoutChoice {
-    LayoutChoice(packing: layout?.packing, projection: projection?.surroundings)
+    LayoutChoice(
+      packing: layout?.packing, firstTrack: layout?.firstTrack,
+      projection: projection?.surroundings)
   }
 }
 
 /// The layout of a movie's pictures, as far as the user specifies it.
 struct LayoutChoice {
   var packing: LayoutEvidence.GivenPacking?
+  /// The eye in the first video track, if each eye has a track of its own.
+  var firstTrack: Eye?
   var projection: RecognizedLayout.Projection?
   /// Whether to ask the user in a terminal if the layout is unclear.
   var asksUser = false
@@ -78,9 +85,9 @@ struct LayoutChoice {
   ///
   /// - Parameters:
   ///   - container: the content of the file's index.
-  ///   - isOneOfTwoFiles: whether the movie has one eye, and another file the other one.
+  ///   - isOneOfTwo: whether another file or track has the other eye.
   func recognize(
-    _ path: String, _ container: ContainerFacts, isOneOfTwoFiles: Bool = false
+    _ path: String, _ container: ContainerFacts, isOneOfTwo: Bool = false
   ) async throws(ConversionChoice.Refusal) -> RecognizedLayout {
     _ = Installation.prepare()
     do throws(RecognizedLayout.Refusal) {
@@ -88,7 +95,7 @@ struct LayoutChoice {
         path, container, within: RecognizedLayout.conversionBudget
       ) { evidence in
         complete(&evidence)
-        evidence.isOneEye = isOneOfTwoFiles
+        evidence.isOneEye = isOneOfTwo
       }
       tell(found, path)
       return found
@@ -98,7 +105,7 @@ struct LayoutChoice {
       else { throw ConversionChoice.Refusal(error.text(path)) }
       var answered = self
       answered.packing = LayoutEvidence.GivenPacking(answer)
-      return try await answered.recognize(path, container, isOneOfTwoFiles: isOneOfTwoFiles)
+      return try await answered.recognize(path, container, isOneOfTwo: isOneOfTwo)
     }
   }
 
@@ -109,6 +116,12 @@ struct LayoutChoice {
   /// the reason and throws the exit code.
   func open(_ path: String) async throws -> StereoMovie {
     _ = Installation.prepare()
+    guard firstTrack == nil else {
+      Terminal.error.line(
+        "error: two video tracks can be converted, but not shown: "
+          + "gst-spatial convert \(ShellWord.quoted(path)) --layout two-tracks")
+      throw ExitCode.mistakes
+    }
     var status = stat()
     if let format = CopiedFormat(path: path), stat(path, &status) == 0,
       status.st_size > Self.silentCopySize
@@ -153,11 +166,22 @@ struct LayoutChoice {
 }
 
 extension LayoutOptions.LayoutName {
-  var packing: LayoutEvidence.GivenPacking {
-    LayoutEvidence.GivenPacking(
+  /// The arrangement in each frame; nil if each eye has a track of its own.
+  var packing: LayoutEvidence.GivenPacking? {
+    guard firstTrack == nil else { return nil }
+    return LayoutEvidence.GivenPacking(
       rawValue.contains("side-by-side") ? .sideBySide : .topBottom,
       rightViewFirst: rawValue.hasSuffix("-reversed"),
       isHalf: rawValue.hasPrefix("half-") ? true : rawValue.hasPrefix("full-") ? false : nil)
+  }
+
+  /// The eye in the first of two video tracks; nil for another layout.
+  var firstTrack: Eye? {
+    switch self {
+    case .twoTracks: .left
+    case .twoTracksReversed: .right
+    default: nil
+    }
   }
 }
 
@@ -202,9 +226,8 @@ extension RecognizedLayout.Refusal {
     case .severalTracks(let count):
       """
       '\(path)' has \(count) video tracks of the same size, each of which may be an eye
-        = separate them first: ffmpeg -i INPUT -map 0:v:0 -c copy left.mp4 -map 0:v:1 -c copy \
-      right.mp4
-        = then gst-spatial convert left.mp4 right.mp4 OUTPUT
+        = if they are the left and the right eye, specify it: --layout two-tracks, or \
+      two-tracks-reversed
         = if the first track has both eyes, specify how: --layout side-by-side
       """
     }

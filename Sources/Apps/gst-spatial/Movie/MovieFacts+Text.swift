@@ -209,7 +209,7 @@ extension MovieFacts {
       return "around the viewer in players that know 'sv3d', flat on Apple devices"
     case .no where entry == nil: return "without pictures: there is no video in it"
     case .no where entry?.codec == "encv": return "where its key is known: it is encrypted"
-    case .no where entry?.hvcC != nil || entry?.codec == "avc1":
+    case .no where entry?.hvcC != nil || ["avc1", "avc3"].contains(entry?.codec):
       return "as it is, everywhere: nothing says that it has two eyes"
     case .no: return "in players of its coding: nothing says that it has two eyes"
     }

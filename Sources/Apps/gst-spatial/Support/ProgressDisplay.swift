@@ -17,7 +17,8 @@ protocol ProgressDisplay {
 }
 
 extension RunProgress {
-  /// The known facts: percentage, speed, frame rate, remaining time and size.
+  /// The known facts, the most important first: percentage, remaining time, speed, frame rate and
+  /// size.
   var facts: [String] {
     if let framesLeft {
       return ["finishing: \(framesLeft) \(framesLeft == 1 ? "frame" : "frames") left"]
@@ -25,9 +26,9 @@ extension RunProgress {
     var facts: [String] = []
     if let fraction { facts.append("\(Int((fraction * 100).rounded(.down))) %") }
     if fraction == nil, let position { facts.append(NumberFormat.clock(position.seconds)) }
+    if let timeLeft { facts.append("\(NumberFormat.clock(timeLeft.seconds)) left") }
     if let speed { facts.append("\(NumberFormat.decimal(speed, 2))x") }
     if let framesPerSecond { facts.append("\(NumberFormat.decimal(framesPerSecond, 1)) fps") }
-    if let timeLeft { facts.append("\(NumberFormat.clock(timeLeft.seconds)) left") }
     if bytes > 0 { facts.append(NumberFormat.size(bytes)) }
     return facts
   }
@@ -73,13 +74,25 @@ struct ProgressBar: ProgressDisplay {
     terminal.write(Self.clear + text + line)
   }
 
+  /// Sizes of the bar, in characters.
+  private static let barWidths = 8...40
+
+  /// Returns the bar and as many facts as fit. In a narrow terminal the last facts are left out
+  /// first, then the bar, and the first fact stays.
   static func text(_ progress: RunProgress, columns: Int) -> String {
-    let facts = progress.facts.joined(separator: "  ")
-    let room = min(40, columns - facts.count - 2)
-    guard let fraction = progress.fraction, progress.framesLeft == nil, room >= 8 else {
-      return String((facts.isEmpty ? "starting" : facts).prefix(max(0, columns)))
+    var facts = progress.facts
+    let fraction = progress.framesLeft == nil ? progress.fraction : nil
+    var hasBar = fraction != nil
+    func text() -> String { facts.joined(separator: "  ") }
+    func room() -> Int { columns - text().count - (hasBar ? barWidths.lowerBound + 2 : 0) }
+    while room() < 0, facts.count > 2 { facts.removeLast() }
+    if room() < 0 { hasBar = false }
+    while room() < 0, facts.count > 1 { facts.removeLast() }
+    guard let fraction, hasBar else {
+      return String((facts.isEmpty ? "starting" : text()).prefix(max(0, columns)))
     }
-    return "\(bar(fraction, width: room))  \(facts)"
+    let width = min(barWidths.upperBound, barWidths.lowerBound + room())
+    return "\(bar(fraction, width: width))  \(text())"
   }
 
   /// Returns a bar with a resolution of an eighth of a character.
@@ -160,7 +173,7 @@ struct Terminal: Sendable {
   }
 
   /// Whether to use colour (see no-color.org).
-  var hasColor: Bool { isInteractive && getenv("NO_COLOR") == nil }
+  var hasColor: Bool { isInteractive && (getenv("NO_COLOR")?.pointee ?? 0) == 0 }
 
   /// Current width in characters; 80 if the terminal does not report it.
   var columns: Int {
@@ -179,7 +192,17 @@ struct Terminal: Sendable {
     }
   }
 
-  func line(_ text: String) { write(text + "\n") }
+  /// Writes a line. The word before a message has its colour in diagnostics.
+  func line(_ text: String) {
+    let codes = [("error:", "1;31"), ("warning:", "1;35"), ("note:", "1;36")]
+    guard hasColor, let (word, code) = codes.first(where: { text.hasPrefix($0.0) }) else {
+      return write(text + "\n")
+    }
+    write("\u{1B}[\(code)m\(word)\u{1B}[0m\(text.dropFirst(word.count))\n")
+  }
+
+  /// Writes a line that is not a result, less brightly.
+  func aside(_ text: String) { write(hasColor ? "\u{1B}[2m\(text)\u{1B}[0m\n" : text + "\n") }
 }
 
 /// Quoting for shells.

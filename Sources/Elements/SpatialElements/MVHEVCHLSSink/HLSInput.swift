@@ -168,7 +168,9 @@ struct HLSInput {
   /// If the base eye cannot be extracted, the buffer goes into the layered rendition alone.
   mutating func samples(_ buffer: Buffer) throws -> [(rendition: Int, PackagedSample<Buffer>)] {
     guard let first = renditions.first else { return [] }
-    guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
+    guard let pts = buffer.pts ?? buffer.dts,
+      let time = segment.signedRunningTime(pts).map({ $0 - stream.delay })
+    else {
       throw ElementError(.failedStream, "A buffer on \(name) has no timestamp.")
     }
     guard time >= 0 else { return [] }

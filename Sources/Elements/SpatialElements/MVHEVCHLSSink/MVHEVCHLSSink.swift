@@ -131,7 +131,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       if let end = event.gapEnd.flatMap({ pad.currentSegment?.signedRunningTime($0) }) {
         pacing.pass(end, of: name)
       }
-    case .caps(let caps): try streaming.setCaps(caps, of: name)
+    case .caps(let caps): try streaming.setCaps(caps, of: pad)
     case .segment(let segment):
       guard segment.isInTime else {
         throw ElementError(.format, "The stream on \(name) has no time segment.")
@@ -152,7 +152,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
 }
 
 extension MVHEVCHLSSink.Streaming {
-  fileprivate mutating func setCaps(_ caps: Caps, of name: String) throws {
+  fileprivate mutating func setCaps(_ caps: Caps, of pad: Pad) throws {
+    let name = pad.name
     let isChange = inputs[name]?.stream.caps.map { !caps.continues($0) } ?? false
     // The held buffers have the previous format.
     if isChange, !isBroken, held.contains(where: { $0.pad == name }) { try begin() }
@@ -161,6 +162,7 @@ extension MVHEVCHLSSink.Streaming {
       input.change(to: caps)
     } else {
       input.stream.caps = caps
+      input.stream.findDelay(at: pad)
     }
     inputs[name] = input
   }

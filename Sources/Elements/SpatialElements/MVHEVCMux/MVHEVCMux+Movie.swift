@@ -21,6 +21,7 @@ extension MVHEVCMux.Streaming {
   /// Opens the movie. Every pad has its first buffer, or has ended without one.
   mutating func begin(_ pads: MuxPads) throws -> MovieFileWriter {
     if let warning = element.settings.current.spatial.unitWarning { element.postWarning(warning) }
+    if let warning = description.attachmentWarning { element.postWarning(warning) }
     try followContainer()
     fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }

@@ -130,8 +130,11 @@ final class MVHEVCMux: EyePairing {
       log.warning(self, "no further pad: the movie has begun and its tracks are fixed")
       throw ElementError(.pad, "The movie has begun, so its tracks are fixed.")
     }
-    return try PadTemplate.name(
-      for: template, requested: requested, taken: Set(sinkPads.map(\.name)))
+    let taken = Set(sinkPads.map(\.name))
+    // `s. ! mux. s. ! mux.` asks twice for the first template that fits.
+    let isSecondEye = requested == nil && Eye(rawValue: template) != nil && taken.contains(template)
+    let other = isSecondEye ? Eye(rawValue: template)?.other.rawValue : nil
+    return try PadTemplate.name(for: other ?? template, requested: requested, taken: taken)
   }
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
@@ -180,12 +183,15 @@ extension MVHEVCMux.Streaming {
     let input = muxInput(pad)
     let old = input.caps
     input.caps = caps
+    input.findDelay(at: pad)
     if let eye = Eye(rawValue: input.name) {
       let mayEnd = element.settings.current.fragments.followsFormats
       try eyes?.input.setCaps(caps, of: eye, mayEnd: mayEnd)
     } else if let movie, let old, !caps.continues(old) {
-      guard element.settings.current.fragments.followsFormats, let track = input.track,
-        !input.needsData
+      let fragments = element.settings.current.fragments
+      // Readers know several sample entries of video, but not of audio.
+      let isProgressive = fragments.duration == 0 && input.kind == .video
+      guard fragments.followsFormats || isProgressive, let track = input.track, !input.needsData
       else {
         throw ElementError(
           .format,
@@ -194,8 +200,12 @@ extension MVHEVCMux.Streaming {
             + "caps describe the format completely.",
           debug: "\(old) became \(caps)")
       }
-      try movie.setSampleEntry(
-        try description.describe(input, first: pad.firstData).sampleEntry, of: track)
+      let entry = try description.describe(input, first: pad.firstData).sampleEntry
+      if isProgressive {
+        movie.changeSampleEntry(entry, of: track)
+      } else {
+        try movie.setSampleEntry(entry, of: track)
+      }
     }
   }
 

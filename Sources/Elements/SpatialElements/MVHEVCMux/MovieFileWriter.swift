@@ -12,6 +12,8 @@ struct PendingSample {
   /// Running times.
   let decodeTime: RunningTime
   let presentationTime: RunningTime
+  /// The sample entry from this sample on, if it is another one.
+  var newEntry: SampleEntry?
 }
 
 /// A movie that is being written: converts times of samples to the units of their tracks.
@@ -24,6 +26,8 @@ class MovieFileWriter {
     var end = RunningTime.min
     /// Running time at which the stream's segment stops; nil if it has no end.
     var stop: RunningTime?
+    /// The sample entry from the next sample on, if it is another one.
+    var nextEntry: SampleEntry?
   }
 
   private var tracks: [Track]
@@ -79,6 +83,12 @@ class MovieFileWriter {
     if tracks.indices.contains(track) { try replaceSampleEntry(entry, of: track) }
   }
 
+  /// Describes a track's samples from the next one on, in a file that is not fragmented. Ignores a
+  /// track that does not exist.
+  func changeSampleEntry(_ entry: SampleEntry, of track: Int) {
+    if tracks.indices.contains(track) { tracks[track].nextEntry = entry }
+  }
+
   /// Replaces the movie's metadata but its creation time. Tags may arrive at any time.
   func setMetadata(_ metadata: MovieMetadata) {
     var metadata = metadata
@@ -131,10 +141,12 @@ class MovieFileWriter {
       isSync: timing.isSync, dependency: timing.dependency)
     description.count = timing.count
     sampleCount += 1
+    let entry = tracks[index].nextEntry
+    tracks[index].nextEntry = nil
     try append(
       PendingSample(
         buffer: buffer, description: description, decodeTime: timing.decodeTime,
-        presentationTime: timing.presentationTime), to: index)
+        presentationTime: timing.presentationTime, newEntry: entry), to: index)
   }
 
   /// Ends all tracks, and completes the file.
@@ -217,6 +229,9 @@ final class ProgressiveMovieFile: MovieFileWriter {
       if !hasHeader {
         try output.write(Buffer(writer.header))
         hasHeader = true
+      }
+      if let entry = item.payload.newEntry {
+        try writer.changeSampleEntry(entry, of: tracks[item.track])
       }
       try writer.append(item.payload.description, to: tracks[item.track])
       try output.write(sample: item.payload.buffer)

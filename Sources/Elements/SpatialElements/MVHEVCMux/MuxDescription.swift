@@ -47,7 +47,7 @@ struct MuxDescription {
   /// global scope take precedence over tags of streams.
   private var movieTags: TagList {
     // Tags that always belong to a stream.
-    var others = [Tag.encoder, Tag.privateData]
+    var others = [Tag.encoder, Tag.privateData, Tag.extendedComment]
     if !globalTags.isEmpty { others.append(Tag.title) }
     let streams = inputs.sorted { $0.name < $1.name }.reduce(TagList()) { $0.merging($1.tags) }
     return element.mergingSetterTags(with: streams.removing(others).merging(globalTags))
@@ -64,6 +64,21 @@ struct MuxDescription {
       metadata.items += MovieMetadata.spatialItems.filter { !said.contains($0.key) }
     }
     return metadata
+  }
+
+  /// The warning that files attached to the source are not written; nil if there are none.
+  var attachmentWarning: ElementError? {
+    let attached = globalTags.samples(Tag.attachment)
+    let pictures = globalTags.samples(Tag.image).filter { MetadataTags.cover($0) == nil }
+    let names = (attached + pictures).map { sample in
+      sample.information?.string("filename").map { "'\($0)'" }
+        ?? sample.caps?.mediaType ?? "a file without a name"
+    }
+    guard !names.isEmpty else { return nil }
+    return ElementError(
+      .mux,
+      "What is attached to the source is not written, since a movie has no place for it: "
+        + names.joined(separator: ", ") + ".")
   }
 
   // MARK: Tracks
@@ -198,11 +213,15 @@ struct MuxDescription {
   func makeAlternatives(of kind: MuxInput.Kind, in tracks: inout [TrackDescription]) {
     let found = inputs.filter { $0.kind == kind && PrivateTrack($0.tags) == nil }
     let own = found.compactMap(\.track).sorted()
+    let selected = found.filter { start(of: $0)?.isSelected == true }.compactMap(\.track)
+    // Matroska says of each text whether it is displayed by default.
+    let saysAll = kind == .subtitle && globalTags.string(Tag.containerFormat) == "Matroska"
+    if saysAll { for track in own { tracks[track].isEnabled = selected.contains(track) } }
     guard own.count > 1 else { return }
     let taken = Set(tracks.map(\.alternateGroup))
     let group = (1...UInt16.max).first { !taken.contains($0) } ?? 1
-    let selected = found.filter { start(of: $0)?.isSelected == true }.compactMap(\.track)
-    let played = selected.min() ?? own.first { tracks[$0].isEnabled } ?? own[0]
+    let played =
+      selected.min() ?? own.first { tracks[$0].isEnabled } ?? (saysAll ? nil : own[0])
     for track in own {
       tracks[track].alternateGroup = group
       tracks[track].isEnabled = track == played

@@ -36,6 +36,8 @@ final class MuxInput {
   var isLeftOut = false
   /// Whether the application has been warned that the beginning of this stream is not written.
   var lacksBeginning = false
+  /// The time by which the timestamps of an audio stream are late.
+  private(set) var delay: ClockTime = 0
   /// Running time at which the last packet of an audio stream ends; nil before the first with a
   /// timestamp.
   private(set) var audioEnd: RunningTime?
@@ -64,6 +66,12 @@ final class MuxInput {
   init(_ name: String) {
     self.name = name
     kind = Kind(name)
+  }
+
+  /// Finds out how late the timestamps are that arrive at the stream's pad.
+  func findDelay(at pad: Pad) {
+    guard kind == .audio, let rate = caps?.first?.int("rate") else { return }
+    delay = EncoderDelay.before(pad, rate: rate)
   }
 
   // MARK: Sample entries
@@ -139,7 +147,8 @@ final class MuxInput {
   ///   hold a whole number of packets.
   func timing(of buffer: Buffer, in segment: Segment) throws -> MovieFileWriter.Timing {
     let pts = buffer.pts ?? buffer.dts
-    guard let time = pts.flatMap({ segment.signedRunningTime($0) }) ?? audioEnd else {
+    let told = pts.flatMap { segment.signedRunningTime($0) }
+    guard let time = told.map({ $0 - delay }) ?? audioEnd else {
       throw ElementError(.failedStream, "A buffer on \(name) has no timestamp.")
     }
     var timing = MovieFileWriter.Timing(
@@ -205,5 +214,30 @@ final class MuxInput {
           + "audio frames of \(packet.bytes) bytes.")
     }
     return (count, ClockTime(UInt64(count) * UInt64(packet.frames), perSecond: max(rate, 1)))
+  }
+}
+
+/// The delay of the audio encoder before a muxer, which the timestamps of its packets leave out.
+///
+/// Lossy encoders begin with samples that precede their input, because their blocks overlap
+/// (*priming*). GStreamer's encoders give the first packet the time of the first input
+/// nevertheless, so that everything sounds later by as much. A movie says when the input begins by
+/// an edit list (QuickTime File Format, appendix G).
+private enum EncoderDelay {
+  /// Samples by the name of the encoder, measured with a tone that goes through it and FFmpeg's
+  /// decoder. Opus is not listed: its header has the number.
+  private static let samples: [String: UInt64] = [
+    "avenc_aac": 1024, "voaacenc": 1600, "lamemp3enc": 1105, "avenc_ac3": 256,
+    "avenc_ac3_fixed": 256, "avenc_eac3": 256, "avenc_mp2": 481, "avenc_mp2fixed": 481,
+    "twolamemp2enc": 481,
+  ]
+
+  /// Returns the delay of the encoder that a sink pad's packets come from; 0 if they come from
+  /// elsewhere, such as a file, whose times are right.
+  static func before(_ pad: Pad, rate: Int) -> ClockTime {
+    guard rate > 0, let encoder = pad.feeders.first(where: { samples[$0] != nil }),
+      let count = samples[encoder]
+    else { return 0 }
+    return ClockTime(count, perSecond: rate)
   }
 }

@@ -17,7 +17,8 @@ enum MuxVideoCaps {
   /// Coded video that is written unchanged: H.265, or H.264, which may be frame-packed.
   static let template: Caps = {
     let caps = h265.with()
-    caps.append("video/x-h264", [("stream-format", "avc"), ("alignment", "au")])
+    caps.append(
+      "video/x-h264", [("stream-format", .strings(["avc", "avc3"])), ("alignment", "au")])
     return caps
   }()
 
@@ -36,6 +37,8 @@ enum MuxVideoCaps {
       : VisualSampleEntry(
         width: size.width, height: size.height, hvcC: record.bytes,
         lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
+    // The parameter sets among the pictures stay there.
+    if structure.string("stream-format") == "avc3" { entry.codec = "avc3" }
     describe(&entry, caps, pixelAspectRatio: structure.fraction("pixel-aspect-ratio"))
     return entry
   }

@@ -61,6 +61,7 @@ final class SBSSplit: ElementImplementation {
   let settings = Locked(Settings())
   let sink: Pad
   let pads: EyePads
+  private let hasWarnedOfFormat = Locked(false)
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -72,7 +73,10 @@ final class SBSSplit: ElementImplementation {
     for eye in Eye.allCases { add(pads[eye]) }
   }
 
-  func start() throws -> Streaming { Streaming(source: EyeSource(pads)) }
+  func start() throws -> Streaming {
+    hasWarnedOfFormat.withLock { $0 = false }
+    return Streaming(source: EyeSource(pads))
+  }
 }
 
 extension SBSSplit {
@@ -135,6 +139,10 @@ extension SBSSplit {
             + "the frame's shape. Set input-mode-override if that is wrong."))
     }
     streaming.input = packed
+    for eye in Eye.allCases
+    where pads[eye].isLinked && !pads[eye].peerAccepts(packed.caps(for: eye)) {
+      warnOfFormat(caps, acceptableCaps())
+    }
     pads.sendCaps(following: event) { packed.caps(for: $0) }
     try streaming.source.askPeers { eye in
       guard let info = VideoInfo(packed.caps(for: eye)) else { throw FlowReturn.notNegotiated }
@@ -153,9 +161,30 @@ extension SBSSplit {
 
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
     let all = pad.templateCaps
-    return query.answerAsReader(
-      of: all, possible: acceptableCaps().intersection(all), keeping: keptCount(query))
+    // Asked once: the peers' answer may change meanwhile.
+    var possible = all
+    if case .caps = query.kind { possible = acceptableCaps().intersection(all) }
+    if let offered = query.capsFilter, pad.streamStart != nil { warnOfFormat(offered, possible) }
+    return query.answerAsReader(of: all, possible: possible, keeping: keptCount(query))
       || pad.forward(query)
+  }
+
+  /// Warns if only the pixel format that is offered keeps the peers from taking the eyes:
+  /// GStreamer would only say that negotiation failed.
+  private func warnOfFormat(_ offered: Caps, _ possible: Caps) {
+    let anyFormat = offered.with(removing: ["format", "colorimetry", "chroma-site"])
+    guard let format = offered.first?.string("format"), !possible.canIntersect(offered),
+      possible.canIntersect(anyFormat),
+      hasWarnedOfFormat.withLock({ hasWarned in
+        defer { hasWarned = true }
+        return !hasWarned
+      })
+    else { return }
+    postWarning(
+      ElementError(
+        .negotiation,
+        "What follows sbssplit does not take pictures in \(format); put videoconvert before "
+          + "sbssplit.", debug: "\(offered) is not \(possible)"))
   }
 
   /// Returns how many packed frames the peers may keep by reference as frames of their eyes.

@@ -88,6 +88,18 @@ package enum MetadataTags {
     others.write(to: tags)
   }
 
+  private static let coverKey = "covr"
+
+  /// Returns the item of a cover; nil for a coding that movies cannot have.
+  static func cover(_ image: TagList.Sample) -> MetadataItem? {
+    let types: [String: UInt32] = ["image/jpeg": 13, "image/png": 14, "image/bmp": 27]
+    return image.caps?.mediaType.flatMap { types[$0] }.map { type in
+      MetadataItem(
+        keySpace: "mdir", key: coverKey,
+        value: MetadataValue(typeIndicator: type, bytes: image.content.bytes))
+    }
+  }
+
   /// Makes a movie's metadata from tags.
   ///
   /// - Parameter defaultSoftware: the writing software, if no tag names one.
@@ -101,7 +113,7 @@ package enum MetadataTags {
       add(names, tags.string(tag) ?? (names.first == softwareKey ? defaultSoftware : nil))
     }
     let date = tags.dateTime(Tag.dateTime)
-    add(dates, date?.text)
+    add(dates, date?.text ?? tags.date(Tag.date))
     if let latitude = tags.double(Tag.geoLocationLatitude),
       let longitude = tags.double(Tag.geoLocationLongitude)
     {
@@ -111,11 +123,51 @@ package enum MetadataTags {
       add(locations, location?.iso6709)
     }
     add(accuracies, tags.double(Tag.geoLocationHorizontalError).map { "\($0)" })
+    for comment in ExtendedComment.all(in: tags) {
+      let key = comment.key
+      if !items.contains(where: { $0.key == key }) { add([key], comment.text) }
+    }
     let others = PrivateMetadata(tags)
+    if !others.items.contains(where: { $0.key == coverKey }) {
+      items += tags.samples(Tag.image).compactMap(cover)
+    }
     let told = Set(items.map(\.key))
     return MovieMetadata(
       creationTime: others.creationTime ?? date?.secondsSince1970,
       items: items + others.items.filter { !told.contains($0.key) }, userData: others.userData)
+  }
+}
+
+/// A text of a container that names its texts freely, such as Matroska: `MAKE=Acme`.
+private struct ExtendedComment {
+  let name: String
+  let text: String
+
+  /// Those that describe the movie, not how another program stored it.
+  static func all(in tags: TagList) -> [ExtendedComment] {
+    tags.strings(Tag.extendedComment).compactMap { comment in
+      let parts = comment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[1].isEmpty else { return nil }
+      // `[en]` after the name is the language.
+      let name = parts[0].prefix { $0 != "[" }.lowercased()
+      let isKey = !name.isEmpty && name.utf8.allSatisfy { 0x20 < $0 && $0 < 0x7F }
+      guard isKey, !ofStorage.contains(name), !name.hasPrefix("_") else { return nil }
+      return ExtendedComment(name: name, text: String(parts[1]))
+    }
+  }
+
+  private static let ofStorage: Set<String> = [
+    "major_brand", "minor_version", "compatible_brands", "duration", "vendor_id", "handler_name",
+    "encoder", "bps", "number_of_frames", "number_of_bytes", "source_id",
+  ]
+
+  /// QuickTime's key, or the name itself if QuickTime has none, as FFmpeg writes it.
+  var key: String {
+    switch name {
+    case "make", "model": "com.apple.quicktime.\(name)"
+    case "location": "com.apple.quicktime.location.ISO6709"
+    default: name
+    }
   }
 }
 

@@ -29,7 +29,9 @@ struct PrivateMetadata {
 
   /// Reads the private metadata from tags.
   init(_ tags: TagList) {
-    for (content, information) in tags.samples(Tag.privateData) {
+    for sample in tags.samples(Tag.privateData) {
+      guard let information = sample.information else { continue }
+      let content = sample.content
       func code(_ field: String) -> FourCC? {
         information.int(field).flatMap(UInt32.init(exactly:)).map(FourCC.init(rawValue:))
       }
@@ -102,10 +104,9 @@ struct PrivateTrack: Equatable {
 
   /// Returns nil if the tags are not those of a movie's track.
   init?(_ tags: TagList) {
-    guard
-      let (content, information) = tags.samples(Tag.privateData).first(where: {
-        $0.information.name == Self.name
-      })
+    let samples = tags.samples(Tag.privateData)
+    guard let sample = samples.first(where: { $0.information?.name == Self.name }),
+      let information = sample.information
     else { return nil }
     func number(_ field: String) -> UInt32 {
       information.int(field).flatMap(UInt32.init(exactly:)) ?? 0
@@ -115,7 +116,7 @@ struct PrivateTrack: Equatable {
     timescale = number("timescale")
     alternateGroup = UInt16(truncatingIfNeeded: number("alternate-group"))
     handlerName = information.string("handler-name")
-    mediaHeader = OpaqueBox.all(in: content.bytes).first
+    mediaHeader = OpaqueBox.all(in: sample.content.bytes).first
     references = []
     guard case .array(let list)? = information["references"] else { return }
     let numbers = list.compactMap { if case .uint(let number) = $0 { number } else { nil } }

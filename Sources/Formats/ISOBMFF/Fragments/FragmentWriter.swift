@@ -86,7 +86,7 @@ public struct FragmentWriter: Sendable {
   /// initialization segment: finish the open fragment, call this, and write a new initialization
   /// segment before the next fragment.
   ///
-  /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaKindChanged(_:)``,
+  /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaTypeChanged(_:)``,
   ///   ``MovieWriterError/fragmentOpen`` if the open fragment holds samples of the old entry.
   public mutating func setSampleEntry(
     _ entry: SampleEntry, of track: TrackID

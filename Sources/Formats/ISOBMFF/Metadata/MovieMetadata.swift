@@ -38,6 +38,8 @@ public struct MovieMetadata: Equatable, Sendable {
 }
 
 extension MovieMetadata {
+  private static let domain = "com.apple.quicktime."
+
   /// The four-character keys of `ilst` that replace QuickTime's keys in MP4.
   private static let itemListKeys: [String: FourCC] = [
     "com.apple.quicktime.title": "©nam",
@@ -46,20 +48,24 @@ extension MovieMetadata {
     "com.apple.quicktime.genre": "©gen",
     "com.apple.quicktime.comment": "©cmt",
     "com.apple.quicktime.creationdate": "©day",
+    "com.apple.quicktime.date": "©day",
     "com.apple.quicktime.software": "©too",
     "com.apple.quicktime.copyright": "cprt",
     "com.apple.quicktime.description": "desc",
+    "com.apple.quicktime.keywords": "keyw",
   ]
 
   /// Writes `udta`, with MP4's `ilst` keys in its `meta`, and then `meta` with QuickTime's keys.
   func write(to writer: inout BoxWriter, container: MovieContainer) {
-    var listed: [(type: FourCC, value: MetadataValue)] = []
+    var listed: [(name: ListName, value: MetadataValue)] = []
     var keyed: [(key: String, value: MetadataValue)] = []
     for item in items {
-      if item.keySpace == "mdir", let type = FourCC(exactly: item.key) {
-        listed.append((type, item.value))
-      } else if container == .mp4, let type = Self.itemListKeys[item.key] {
-        listed.append((type, item.value))
+      // FFmpeg writes the same keys without a domain.
+      let key = item.key.contains(".") ? item.key : Self.domain + item.key
+      if item.keySpace == "mdir", let name = ListName(item.key) {
+        listed.append((name, item.value))
+      } else if container == .mp4, let type = Self.itemListKeys[key] {
+        listed.append((.type(type), item.value))
       } else if item.keySpace == "mdta" {
         keyed.append((item.key, item.value))
       }
@@ -69,10 +75,10 @@ extension MovieMetadata {
   }
 
   private func writeUserData(
-    _ items: [(type: FourCC, value: MetadataValue)], container: MovieContainer,
+    _ items: [(name: ListName, value: MetadataValue)], container: MovieContainer,
     to writer: inout BoxWriter
   ) {
-    let boxes = userData + (container == .mp4 ? [placeOfMP4].compactMap(\.self) : [])
+    let boxes = userData + (container == .mp4 ? textsOfMP4 : [])
     guard !items.isEmpty || !boxes.isEmpty else { return }
     writer.box("udta") { udta in
       for box in boxes { udta.box(box) }
@@ -81,26 +87,36 @@ extension MovieMetadata {
         writeHandler("mdir", manufacturer: "appl", to: &$0)
         $0.box("ilst") { ilst in
           for item in items {
-            ilst.box(item.type) { item.value.write(to: &$0) }
+            ilst.box(item.name.type) {
+              item.name.write(to: &$0)
+              item.value.write(to: &$0)
+            }
           }
         }
       }
     }
   }
 
-  /// The place in the form that readers of MP4 know, those of Android among them: international
-  /// text of user data. Nil if there is none or if the user data have it.
-  private var placeOfMP4: OpaqueBox? {
-    let key = "com.apple.quicktime.location.ISO6709"
-    guard !userData.contains(where: { $0.type == "©xyz" }),
-      let text = items.first(where: { $0.key == key })?.value.string, text.utf8.count <= 255
-    else { return nil }
+  /// The place and the camera in the form that readers of MP4 know, those of Android among them:
+  /// international text of user data, unless there is some already.
+  private var textsOfMP4: [OpaqueBox] {
+    let names: [(key: String, bare: String, type: FourCC)] = [
+      ("location.ISO6709", "location", "©xyz"), ("make", "make", "©mak"),
+      ("model", "model", "©mod"),
+    ]
     let language = LanguageCode.packed("und")
-    return OpaqueBox(
-      "©xyz",
-      payload: [
-        0, UInt8(text.utf8.count), UInt8(language >> 8), UInt8(truncatingIfNeeded: language),
-      ] + Array(text.utf8))
+    return names.compactMap { name in
+      guard !userData.contains(where: { $0.type == name.type }),
+        let text = items.first(where: {
+          $0.key == Self.domain + name.key || $0.key == name.bare
+        })?.value.string, text.utf8.count <= 255
+      else { return nil }
+      return OpaqueBox(
+        name.type,
+        payload: [
+          0, UInt8(text.utf8.count), UInt8(language >> 8), UInt8(truncatingIfNeeded: language),
+        ] + Array(text.utf8))
+    }
   }
 
   private func writeKeyed(
@@ -137,6 +153,36 @@ extension MovieMetadata {
       $0.write(type)
       $0.write(manufacturer)
       $0.write(zeros: 9)
+    }
+  }
+}
+
+/// The name of an item of iTunes' list (`ilst` in `udta`).
+private enum ListName {
+  case type(FourCC)
+  /// A freeform item (`----`): a domain such as `com.apple.iTunes` and a name in it.
+  case freeform(domain: String, name: String)
+
+  /// Parses the key of a ``MetadataItem``: `©nam`, or `----:com.apple.iTunes:MEDIA`. Nil for any
+  /// other text.
+  init?(_ key: String) {
+    if let type = FourCC(exactly: key) {
+      self = .type(type)
+      return
+    }
+    let parts = key.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == "----" else { return nil }
+    self = .freeform(domain: String(parts[1]), name: String(parts[2]))
+  }
+
+  /// The type of the item's box.
+  var type: FourCC { if case .type(let type) = self { type } else { "----" } }
+
+  /// Writes the parts of a freeform name.
+  func write(to writer: inout BoxWriter) {
+    guard case .freeform(let domain, let name) = self else { return }
+    for (type, text) in [("mean", domain), ("name", name)] as [(FourCC, String)] {
+      writer.fullBox(type) { $0.write(Array(text.utf8)) }
     }
   }
 }

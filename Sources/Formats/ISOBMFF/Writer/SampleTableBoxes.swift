@@ -23,11 +23,14 @@ struct SampleTableBoxes {
 
   private func writeSampleEntry(to writer: inout BoxWriter) {
     writer.fullBox("stsd") {
-      $0.write(UInt32(1))
-      switch track.description.sampleEntry {
-      case .video(let entry): entry.write(to: &$0, container: container)
-      case .audio(let entry): entry.write(to: &$0, container: container)
-      case .other(let entry): entry.write(to: &$0)
+      let entries = track.sampleEntries
+      $0.write(UInt32(clamping: entries.count))
+      for entry in entries {
+        switch entry {
+        case .video(let entry): entry.write(to: &$0, container: container)
+        case .audio(let entry): entry.write(to: &$0, container: container)
+        case .other(let entry): entry.write(to: &$0)
+        }
       }
     }
   }
@@ -115,7 +118,7 @@ struct SampleTableBoxes {
       for run in chunks.runs {
         $0.write(run.firstChunk)
         $0.write(run.samplesPerChunk)
-        $0.write(UInt32(1))
+        $0.write(run.entry)
       }
     }
     writer.fullBox("stsz") {

@@ -131,6 +131,8 @@ struct ChunkTable: Sendable {
   struct Run: Sendable {
     var firstChunk: UInt32
     var samplesPerChunk: UInt32
+    /// Number of the sample entry, from 1.
+    var entry: UInt32
   }
 
   /// Maximum chunk size, so that readers that add up the sizes within a chunk stay fast.
@@ -140,6 +142,13 @@ struct ChunkTable: Sendable {
   private(set) var runs: [Run] = []
   private var openSamples: UInt32 = 0
   private var openSize: UInt64 = 0
+  private var entry: UInt32 = 1
+
+  /// Sets the number of the sample entry of the samples that follow.
+  mutating func use(entry: UInt32) {
+    close()
+    self.entry = entry
+  }
 
   /// Adds samples at a file offset; `continues` is whether they directly follow the track's
   /// previous sample.
@@ -155,9 +164,10 @@ struct ChunkTable: Sendable {
   /// Ends the open chunk, if there is one.
   mutating func close() {
     guard openSamples > 0 else { return }
-    if runs.last?.samplesPerChunk != openSamples {
+    if runs.last.map({ $0.samplesPerChunk != openSamples || $0.entry != entry }) ?? true {
       runs.append(
-        Run(firstChunk: UInt32(clamping: offsets.count), samplesPerChunk: openSamples))
+        Run(
+          firstChunk: UInt32(clamping: offsets.count), samplesPerChunk: openSamples, entry: entry))
     }
     openSamples = 0
     openSize = 0

@@ -134,8 +134,8 @@ extension ElementFactory {
     return false
   }
 
-  /// The properties of the class, and the additional properties of its pads by name of their
-  /// template. Loads the plugin; nil if that fails.
+  /// The properties of the class, and the additional properties and the offset of its pads by name
+  /// of their template. Loads the plugin; nil if that fails.
   public var properties:
     (ofElement: [PropertySpecification], ofPads: [String: [PropertySpecification]])?
   {
@@ -151,10 +151,11 @@ extension ElementFactory {
     while let current = item {
       if let template = current.pointee.data?.assumingMemoryBound(to: GstPadTemplate.self) {
         let padType = template.pointee.ABI.abi.gtype
+        var properties = [PropertySpecification.padOffset]
         if padType != 0, padType != cgst_type_none() {
-          ofPads[String(cString: template.pointee.name_template)] =
-            PropertySpecification.all(of: padType, without: gst_pad_get_type())
+          properties += PropertySpecification.all(of: padType, without: gst_pad_get_type())
         }
+        ofPads[String(cString: template.pointee.name_template)] = properties
       }
       item = current.pointee.next
     }

@@ -40,6 +40,18 @@ public struct PropertySpecification: Sendable {
   /// Whether it can be set after the object was created.
   public let isWritable: Bool
 
+  /// The property that every pad has: `GstPad:offset`, whose own description has no unit.
+  static let padOffset = PropertySpecification(
+    name: "offset", kind: .integer(Int64.min...Int64.max),
+    blurb: "Nanoseconds that are added to the running time of the data", isWritable: true)
+
+  private init(name: String, kind: Kind, blurb: String, isWritable: Bool) {
+    self.name = name
+    self.kind = kind
+    self.blurb = blurb
+    self.isWritable = isWritable
+  }
+
   /// Returns the properties of a class, without those of `stop` and its base classes.
   static func all(of type: GType, without stop: GType) -> [PropertySpecification] {
     guard let raw = g_type_class_ref(type) else { return [] }

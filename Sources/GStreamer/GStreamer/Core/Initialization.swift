@@ -26,3 +26,17 @@ public enum Processors {
   /// Their number, at least 1.
   public static var count: Int { max(1, Int(g_get_num_processors())) }
 }
+
+/// The name of the windows that video sinks open, after the title of the stream, if it has one.
+public enum WindowName {
+  private static let isSet = Locked(false)
+
+  /// Sets the name. A process can do so once: GLib keeps it as that of the application.
+  public static func set(_ name: String) {
+    let isFirst = isSet.withLock { isSet in
+      defer { isSet = true }
+      return !isSet
+    }
+    if isFirst { g_set_application_name(name) }
+  }
+}

@@ -207,22 +207,9 @@ extension Pad {
   /// Whether data can arrive at this sink pad: upstream there is an element without sink pads, or
   /// with a sink pad for which this is true.
   public var hasSource: Bool {
-    guard let peer, let links = gst_pad_iterate_internal_links(peer.pointer) else {
-      return isLinked
-    }
-    defer { gst_iterator_free(links) }
-    var value = GValue()
-    var (sinks, fed) = (0, 0)
-    while gst_iterator_next(links, &value) == GST_ITERATOR_OK {
-      sinks += 1
-      if let sink = g_value_get_object(&value)?.assumingMemoryBound(to: GstPad.self),
-        Pad(retaining: sink).hasSource
-      {
-        fed += 1
-      }
-      g_value_unset(&value)
-    }
-    return sinks == 0 || fed > 0
+    guard let peer else { return false }
+    let sinks = peer.internalLinks
+    return sinks.isEmpty || sinks.contains(where: \.hasSource)
   }
 
   /// The factory names of the elements that receive this source pad's data, including those after
@@ -239,19 +226,56 @@ extension Pad {
     else { return [] }
     defer { g_free(text) }
     let name = String(cString: text)
-    guard ["queue", "queue2", "tee", "capsfilter", "identity", "valve"].contains(name),
-      let links = gst_pad_iterate_internal_links(peer.pointer)
-    else { return [name] }
+    guard ["queue", "queue2", "tee", "capsfilter", "identity", "valve"].contains(name) else {
+      return [name]
+    }
+    return [name] + peer.internalLinks.flatMap { $0.readers(depth: depth - 1) }
+  }
+
+  /// The factory names of the elements that this sink pad's data come from, the nearest first, up
+  /// to one with several inputs or none.
+  public var feeders: [String] {
+    var names: [String] = []
+    var pad = self
+    // A limit for links that form a circle.
+    for _ in 0..<64 {
+      guard let peer = pad.peer else { break }
+      if let element = gst_pad_get_parent_element(peer.pointer) {
+        if let factory = gst_element_get_factory(element),
+          let text = gst_object_get_name(UnsafeMutablePointer<GstObject>(factory))
+        {
+          names.append(String(cString: text))
+          g_free(text)
+        }
+        gst_object_unref(element)
+      }
+      let inputs = peer.internalLinks
+      guard inputs.count == 1 else { break }
+      pad = inputs[0]
+    }
+    return names
+  }
+
+  /// The pads of the same element that this pad's data come from or go to.
+  private var internalLinks: [Pad] {
+    guard let links = gst_pad_iterate_internal_links(pointer) else { return [] }
     defer { gst_iterator_free(links) }
-    var names = [name]
+    var pads: [Pad] = []
     var value = GValue()
     while gst_iterator_next(links, &value) == GST_ITERATOR_OK {
-      if let source = g_value_get_object(&value)?.assumingMemoryBound(to: GstPad.self) {
-        names += Pad(retaining: source).readers(depth: depth - 1)
+      if let pad = g_value_get_object(&value)?.assumingMemoryBound(to: GstPad.self) {
+        pads.append(Pad(retaining: pad))
       }
       g_value_unset(&value)
     }
-    return names
+    return pads
+  }
+
+  /// Nanoseconds that are added to the running time of the pad's data; may be negative, unlike the
+  /// property of this name.
+  public var offset: Int64 {
+    get { Int64(gst_pad_get_offset(pointer)) }
+    set { gst_pad_set_offset(pointer, gint64(newValue)) }
   }
 
   /// Duration of the pad's stream; nil if no upstream element knows it.

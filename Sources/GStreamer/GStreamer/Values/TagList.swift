@@ -145,6 +145,8 @@ public enum Tag {
   public static let album = GST_TAG_ALBUM
   /// `GST_TAG_ARTIST`
   public static let artist = GST_TAG_ARTIST
+  /// `GST_TAG_ATTACHMENT`
+  public static let attachment = GST_TAG_ATTACHMENT
   /// `GST_TAG_AUDIO_CODEC`
   public static let audioCodec = GST_TAG_AUDIO_CODEC
   /// `GST_TAG_BITRATE`
@@ -155,6 +157,8 @@ public enum Tag {
   public static let containerFormat = GST_TAG_CONTAINER_FORMAT
   /// `GST_TAG_COPYRIGHT`
   public static let copyright = GST_TAG_COPYRIGHT
+  /// `GST_TAG_DATE`
+  public static let date = GST_TAG_DATE
   /// `GST_TAG_DATE_TIME`
   public static let dateTime = GST_TAG_DATE_TIME
   /// `GST_TAG_DESCRIPTION`
@@ -165,6 +169,8 @@ public enum Tag {
   public static let deviceModel = GST_TAG_DEVICE_MODEL
   /// `GST_TAG_ENCODER`
   public static let encoder = GST_TAG_ENCODER
+  /// `GST_TAG_EXTENDED_COMMENT`
+  public static let extendedComment = GST_TAG_EXTENDED_COMMENT
   /// `GST_TAG_GENRE`
   public static let genre = GST_TAG_GENRE
   /// `GST_TAG_GEO_LOCATION_ELEVATION`
@@ -177,6 +183,8 @@ public enum Tag {
   public static let geoLocationLongitude = GST_TAG_GEO_LOCATION_LONGITUDE
   /// `GST_TAG_GEO_LOCATION_NAME`
   public static let geoLocationName = GST_TAG_GEO_LOCATION_NAME
+  /// `GST_TAG_IMAGE`
+  public static let image = GST_TAG_IMAGE
   /// `GST_TAG_IMAGE_ORIENTATION`
   public static let imageOrientation = GST_TAG_IMAGE_ORIENTATION
   /// `GST_TAG_KEYWORDS`
@@ -208,8 +216,43 @@ extension TagList {
     g_value_unset(&value)
   }
 
-  /// Returns all values of a tag that are bytes with a description of their content.
-  public func samples(_ tag: String) -> [(content: Buffer, information: StructureView)] {
+  /// Returns all values of a tag that are texts.
+  public func strings(_ tag: String) -> [String] {
+    (0..<gst_tag_list_get_tag_size(pointer, tag)).compactMap { index in
+      var text: UnsafeMutablePointer<gchar>?
+      guard gst_tag_list_get_string_index(pointer, tag, index, &text) != 0 else { return nil }
+      return adopt(text)
+    }
+  }
+
+  /// Returns a tag that is a date without a time, as `2020-02-03`; nil if there is none.
+  public func date(_ tag: String) -> String? {
+    var date: UnsafeMutablePointer<GDate>?
+    guard gst_tag_list_get_date(pointer, tag, &date) != 0, let date else { return nil }
+    defer { g_date_free(date) }
+    guard g_date_valid(date) != 0 else { return nil }
+    func padded(_ number: some BinaryInteger, _ count: Int) -> String {
+      let text = "\(number)"
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    return [
+      padded(g_date_get_year(date), 4), padded(g_date_get_month(date).rawValue, 2),
+      padded(g_date_get_day(date), 2),
+    ].joined(separator: "-")
+  }
+
+  /// A tag's value that is bytes.
+  public struct Sample {
+    /// The bytes.
+    public let content: Buffer
+    /// The media type; nil if it is not known.
+    public let caps: Caps?
+    /// A description of the content; nil if there is none.
+    public let information: StructureView?
+  }
+
+  /// Returns all values of a tag that are bytes.
+  public func samples(_ tag: String) -> [Sample] {
     (0..<gst_tag_list_get_tag_size(pointer, tag)).compactMap { index in
       var sample: OpaquePointer?
       guard gst_tag_list_get_sample_index(pointer, tag, index, &sample) != 0, let sample else {
@@ -217,10 +260,11 @@ extension TagList {
       }
       // The list keeps the contents alive with a reference of its own.
       defer { gst_sample_unref(sample) }
-      guard let content = gst_sample_get_buffer(sample),
-        let information = gst_sample_get_info(sample)
-      else { return nil }
-      return (Buffer(retaining: content), StructureView(information, in: self))
+      guard let content = gst_sample_get_buffer(sample) else { return nil }
+      return Sample(
+        content: Buffer(retaining: content),
+        caps: gst_sample_get_caps(sample).map { Caps(retaining: $0) },
+        information: gst_sample_get_info(sample).map { StructureView($0, in: self) })
     }
   }
 

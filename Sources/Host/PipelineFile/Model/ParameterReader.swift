@@ -145,7 +145,9 @@ extension Parameter {
       )
     }
     if type == .path, let problem = endingProblem(with: text) { return (problem, nil) }
-    guard type.normalized(text) != nil else {
+    // Only a minimum below 0 makes negative durations useful.
+    let isNegative = type == .duration && minimum == nil && text.hasPrefix("-")
+    guard type.normalized(text) != nil, !isNegative else {
       return ("'\(name)' must be \(type.expectation), not '\(text)'", nil)
     }
     guard let number = type.number(text) else { return nil }

@@ -159,11 +159,58 @@ extension Shape {
 extension PipelineFile {
   /// The JSON Schema (2020-12) of pipeline files, for editors; derived from the rules that check
   /// them.
-  public static var schema: String {
-    var root = Shape.object(Shape.pipelineFile).schema(help: Shape.pipelineFile.help)
+  public static var schema: String { JSON.object(root()).text() + "\n" }
+
+  /// Returns the schema with the element types of a registry and their properties, in one line.
+  public static func schema(elementsOf registry: some ElementRegistry) -> String {
+    let types = registry.elementTypeNames.compactMap(registry.elementType)
+    let names = JSON.object([
+      ("anyOf", [.object([("enum", .array(types.map { .string($0.name) }))]), Shape.reference])
+    ])
+    var element = Shape.object(Shape.element).schema(help: Shape.element.help)
+    element.removeAll { $0.0 == "additionalProperties" }
+    let properties = types.map { type in
+      let known = type.properties.filter(\.isWritable).map { ($0.name, $0.type.schema) }
+      let then: [(String, JSON)] = [
+        ("properties", .object([("type", true)] + known)), ("additionalProperties", false),
+      ]
+      let condition: JSON = [
+        "properties": ["type": ["const": .string(type.name)]], "required": ["type"],
+      ]
+      return JSON.object([("if", condition), ("then", .object(then))])
+    }
+    element.append(("allOf", .array(properties)))
+    let definitions = JSON.object([("type", names), ("element", .object(element))])
+    return JSON.object(root(elements: true) + [("$defs", definitions)]).line + "\n"
+  }
+
+  private static func root(elements: Bool = false) -> [(String, JSON)] {
+    var root = Shape.object(Shape.pipelineFile).schema(
+      help: Shape.pipelineFile.help, hasElements: elements)
     root.insert(("title", .string("gst-spatial pipeline file")), at: 0)
     root.insert(("$schema", .string("https://json-schema.org/draft/2020-12/schema")), at: 0)
-    return JSON.object(root).text() + "\n"
+    return root
+  }
+}
+
+extension PropertyType {
+  /// The schema of a value, which may refer to a parameter.
+  fileprivate var schema: JSON {
+    switch self {
+    case .boolean: ["anyOf": [["type": "boolean"], Shape.reference]]
+    // Numbers may have units: 10s, 100MB.
+    case .integer, .unsigned, .number: ["type": ["number", "string"]]
+    case .enumeration(let nicks):
+      [
+        "anyOf": [
+          .object([("enum", .array(nicks.map { .string($0.nick) }))]), ["type": "integer"],
+          Shape.reference,
+        ]
+      ]
+    case .flags: ["type": ["string", "array", "integer"]]
+    case .string, .caps, .fraction, .structure, .array, .other:
+      ["type": ["string", "number", "boolean", "array", "object"]]
+    }
   }
 }
 
@@ -172,7 +219,11 @@ extension Shape {
     .string("string"), .string("number"), .string("boolean"),
   ])
 
-  fileprivate func schema(help: String? = nil) -> [(String, JSON)] {
+  /// A text that refers to a parameter.
+  fileprivate static let reference: JSON = ["type": "string", "pattern": "\\$\\{"]
+
+  /// - Parameter hasElements: Whether elements and their types have definitions of their own.
+  fileprivate func schema(help: String? = nil, hasElements: Bool = false) -> [(String, JSON)] {
     var fields: [(String, JSON)] = help.map { [("description", .string($0))] } ?? []
     switch self {
     case .text(.choice(let choices)):
@@ -189,10 +240,15 @@ extension Shape {
       fields.append(("type", Self.scalarTypes))
     case .list(let item):
       fields.append(("type", .string("array")))
-      fields.append(("items", .object(item.schema())))
-    case .map(_, let value, let pads):
+      fields.append(("items", .object(item.schema(hasElements: hasElements))))
+    case .map(let keys, let value, let pads):
       let name = "^[A-Za-z_][A-Za-z0-9_-]*"
-      var patterns = [("\(name)$", JSON.object(value.schema()))]
+      // A text is the type of an element here, and anything in a chain.
+      let content: JSON =
+        hasElements && keys == "elements"
+        ? ["anyOf": [["$ref": "#/$defs/type"], ["$ref": "#/$defs/element"]]]
+        : .object(value.schema(hasElements: hasElements))
+      var patterns = [("\(name)$", content)]
       if let pads { patterns.append(("\(name)\\.[A-Za-z0-9_%-]+$", .object(pads.schema()))) }
       fields.append(("type", .string("object")))
       fields.append(("patternProperties", .object(patterns)))
@@ -202,7 +258,10 @@ extension Shape {
       fields.append(
         (
           "properties",
-          .object(object.keys.map { ($0.name, .object($0.shape.schema(help: $0.help))) })
+          .object(
+            object.keys.map {
+              ($0.name, .object($0.shape.schema(help: $0.help, hasElements: hasElements)))
+            })
         ))
       let required = object.keys.filter(\.isRequired).map { JSON.string($0.name) }
       if !required.isEmpty { fields.append(("required", .array(required))) }
@@ -214,6 +273,9 @@ extension Shape {
           "type",
           .array(["string", "number", "boolean", "array", "object"].map { .string($0) })
         ))
+    case .either(.text(.any), .object(let object))
+    where hasElements && object.what == Shape.element.what:
+      fields.append(("anyOf", [["type": Self.scalarTypes], ["$ref": "#/$defs/element"]]))
     case .either(let one, let other):
       fields.append(("anyOf", .array([.object(one.schema()), .object(other.schema())])))
     }

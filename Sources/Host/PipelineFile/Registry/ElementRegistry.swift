@@ -18,6 +18,9 @@ public protocol ElementRegistry {
   /// Returns the element type that usually converts one format into the other; nil if there is
   /// none.
   func converter(from source: String, to sink: String) -> String?
+  /// Returns caps of a single structure without each of their fields in turn, with the name of the
+  /// field; empty for other caps.
+  func withoutFields(_ caps: String) -> [(field: String, rest: String)]
 }
 
 /// The pads and properties of an element type.

@@ -30,6 +30,21 @@ struct LinkCheck {
       }
       checkCaps(link, sources, sinks, caps)
     }
+    if !reporter.hasErrors { warnOfLooseEnds() }
+  }
+
+  /// Warns of elements that receive data, but whose output leads nowhere.
+  private func warnOfLooseEnds() {
+    for (index, element) in graph.elements.enumerated() {
+      guard let pads = elements.types[index]?.padTemplates.filter({ $0.direction == .source }),
+        let pad = pads.first(where: { $0.presence == .always }),
+        graph.links.contains(where: { $0.sink.element == index }),
+        !graph.links.contains(where: { $0.source.element == index })
+      else { continue }
+      reporter.warning(
+        "the output of \(element.title) leads nowhere", at: element.location,
+        help: "link its pad '\(pad.name)' with a sink")
+    }
   }
 
   private func name(_ end: ResolvedGraph.End) -> String { graph.elements[end.element].name }
@@ -129,8 +144,12 @@ struct LinkCheck {
             : "\(type(link.source)) never offers '\(filter)'",
           at: link.filterLocation,
           help: isOffered
-            ? converter(from: filter, to: sinks) ?? "it takes \(list(sinks))"
-            : converter(from: sources, to: filter) ?? "it offers \(list(sources))")
+            ? unfit(filter, sinks) ?? converter(from: filter, to: sinks)
+              ?? "it takes \(list(sinks))"
+            : unfit(filter, sources) ?? converter(from: sources, to: filter)
+              ?? "it offers \(list(sources))")
+      } else {
+        warnOfTypingMistakes(in: filter, at: link.filterLocation)
       }
       return
     }
@@ -147,6 +166,42 @@ struct LinkCheck {
         + "the other takes \(list(sinks))",
       at: link.sink.location,
       help: caps.pad.map { converter(from: $0, to: sinks) } ?? firstConverter(sources, sinks))
+  }
+
+  /// Names the only field that keeps caps from fitting; nil if there is none, or if an element in
+  /// between can change it.
+  private func unfit(_ caps: String, _ templates: [PadDescription]) -> String? {
+    let fields = registry.withoutFields(caps).filter { field in
+      templates.contains { registry.capsIntersect(field.rest, $0.caps) }
+    }
+    guard fields.count == 1, let field = fields.first?.field else { return nil }
+    let converters = templates.compactMap { template in
+      registry.converter(from: template.caps, to: caps)
+        ?? registry.converter(from: caps, to: template.caps)
+    }
+    let isChangeable = converters.compactMap(registry.elementType).contains { type in
+      type.padTemplates.contains { registry.capsIntersect($0.caps, caps) }
+    }
+    return isChangeable ? nil : "the value of '\(field)' does not fit"
+  }
+
+  private static let rawFields: [String: [String]] = [
+    "video/x-raw": [
+      "format", "width", "height", "framerate", "max-framerate", "pixel-aspect-ratio",
+      "interlace-mode", "field-order", "colorimetry", "chroma-site", "multiview-mode",
+      "multiview-flags", "views", "mastering-display-info", "content-light-level",
+      "texture-target", "drm-format",
+    ],
+    "audio/x-raw": ["format", "layout", "rate", "channels", "channel-mask"],
+  ]
+
+  /// Warns of fields of raw caps that resemble others: such fields fit everything.
+  private func warnOfTypingMistakes(in caps: String, at location: SourceLocation?) {
+    guard let known = Self.rawFields.first(where: { caps.hasPrefix($0.key) })?.value else { return }
+    for (field, _) in registry.withoutFields(caps) where !known.contains(field) {
+      guard let help = reporter.didYouMean(field, among: known) else { continue }
+      reporter.warning("raw caps have no field '\(field)'", at: location, help: help)
+    }
   }
 
   private func list(_ templates: [PadDescription]) -> String {

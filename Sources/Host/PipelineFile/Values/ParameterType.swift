@@ -52,7 +52,7 @@ public enum ParameterType: String, Sendable, CaseIterable {
     switch self {
     case .integer: Int64(text).map(Double.init)
     case .number: Quantity.number(text)
-    case .duration: Quantity.nanoseconds(text).map(Double.init)
+    case .duration: Quantity.signedNanoseconds(text).map(Double.init)
     case .size: Quantity.bytes(text).map(Double.init)
     case .path, .string, .boolean, .choice, .fraction, .caps: nil
     }
@@ -68,7 +68,7 @@ public enum ParameterType: String, Sendable, CaseIterable {
     case .boolean: Quantity.boolean(text).map { $0 ? "true" : "false" }
     case .fraction: Quantity.fraction(text).map { "\($0.numerator)/\($0.denominator)" }
     case .caps: text.isEmpty ? nil : text
-    case .duration: Quantity.nanoseconds(text).map { String($0) }
+    case .duration: Quantity.signedNanoseconds(text).map { String($0) }
     case .size: Quantity.bytes(text).map { String($0) }
     }
   }
@@ -84,6 +84,11 @@ enum Quantity {
       ("ns", 1), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9),
     ]
     return scaled(text, units)
+  }
+
+  /// Parses a duration that may have a minus sign before it: a difference of times.
+  static func signedNanoseconds(_ text: String) -> Int64? {
+    text.hasPrefix("-") ? nanoseconds(String(text.dropFirst())).map { -$0 } : nanoseconds(text)
   }
 
   /// Formats a duration in the largest unit in which it is a whole number.

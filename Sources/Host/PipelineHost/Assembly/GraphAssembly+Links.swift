@@ -224,26 +224,39 @@ extension GraphAssembly {
   private func warnOfTrack(_ pad: Pad, _ caps: Caps, _ reason: String, of element: Int) {
     // Both eyes and the stream that they come from are one track.
     guard !["left", "right", "video_0"].contains(pad.name), makesMoviesWithAudio else { return }
+    let kind = Self.kind(of: caps)
+    let offered = state.withLock { $0.offered[element] ?? [] }
+    let number = offered.filter { Self.kind(of: $0.caps) == kind }.firstIndex {
+      $0.name == pad.name
+    }
     warn(
       Diagnostic(
-        .warning, "\(Self.title(of: pad, caps)) is left out: \(reason) \(Self.format(of: caps))",
+        .warning,
+        "\(Self.title(of: pad, caps, kind, number: (number ?? 0) + 1)) is left out: \(reason) "
+          + "\(Self.format(of: caps)) (pad '\(pad.name)')",
         at: graph.elements[element].location))
   }
 
-  /// Returns a track in the words of viewers: "the subtitle track 'src_2' (PGS subtitles, German)".
-  private static func title(of pad: Pad, _ caps: Caps) -> String {
+  /// Returns a track in the words of viewers: "the subtitle track 2 (PGS subtitles, German)".
+  private static func title(of pad: Pad, _ caps: Caps, _ kind: String, number: Int) -> String {
+    let language = pad.tags?.string(Tag.languageCode).flatMap(TagList.languageName)
+    let facts = [coding(of: caps), language].compactMap(\.self)
+    return "the \(kind)track \(number)"
+      + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
+  }
+
+  /// Returns the kind of a track, with a space after it; empty if it is not known.
+  private static func kind(of caps: Caps) -> String {
     let type = caps.mediaType ?? ""
+    // Texts of a movie that travel as they are.
+    let texts = ["fourcc-tx3g", "fourcc-text", "fourcc-wvtt", "fourcc-stpp", "fourcc-sbtl"]
+    if texts.contains(where: type.hasSuffix) { return "text " }
     let kinds = [
       "audio/": "audio ", "video/": "video ", "image/": "picture ", "subpicture/": "subtitle ",
       "text/": "subtitle ", "application/x-ssa": "subtitle ", "application/x-ass": "subtitle ",
       "meta/": "metadata ",
     ]
-    let kind = kinds.first { type.hasPrefix($0.key) }?.value ?? ""
-    let coding = coding(of: caps)
-    let language = pad.tags?.string(Tag.languageCode).flatMap(TagList.languageName)
-    let facts = [coding, language].compactMap(\.self)
-    return "the \(kind)track '\(pad.name)'"
-      + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
+    return kinds.first { type.hasPrefix($0.key) }?.value ?? ""
   }
 
   /// Returns the name of a coding, such as "H.264 (High Profile)"; nil if GStreamer has none.

@@ -156,8 +156,13 @@ final class GraphAssembly: Sendable {
       let known = template.flatMap { type(element)?.properties(ofPads: $0) }
       for property in declared.properties {
         let described = known?.first { $0.name == property.name }
+        let text = PropertyText.text(property, described)
+        if property.name == "offset", let offset = Int64(text) {
+          pad.offset = offset
+          continue
+        }
         do {
-          try pad.set(property.name, parsing: PropertyText.text(property, described))
+          try pad.set(property.name, parsing: text)
         } catch {
           throw Mistake("the pad '\(name)': \(error)", at: property.location)
         }

@@ -73,6 +73,14 @@ public final class InstalledElements: ElementRegistry, Sendable {
     return UsualConverter.name(from: given, to: taken)
   }
 
+  /// Returns parsed caps without each of their fields in turn.
+  public func withoutFields(_ caps: String) -> [(field: String, rest: String)] {
+    guard !caps.contains(";"), let parsed = self.caps(caps), let structure = parsed.first else {
+      return []
+    }
+    return structure.fieldNames.map { ($0, parsed.with(removing: [$0]).description) }
+  }
+
   private func caps(_ text: String) -> Caps? {
     if let known = cache.withLock({ $0.caps[text] }) { return known }
     guard let caps = Caps(written: text) else { return nil }

@@ -60,19 +60,38 @@ struct OutputFiles: Sendable {
   }
 
   let outputs: [Output]
+  /// The outputs of sinks with many files, for the user: a playlist, or the pattern of the names.
+  let patterns: [String]
+
+  private static let patternProperties = [
+    "multivariant-playlist-location", "mpd-location", "playlist-location", "location",
+  ]
 
   init(of graph: ResolvedGraph, registry: InstalledElements) {
     var outputs: [Output] = []
+    var patterns: [String] = []
     for (index, element) in graph.elements.enumerated() {
-      guard let type = registry.elementType(element.type.text), type.isSink,
-        let (path, location) = element.regularFile
-      else { continue }
+      guard let type = registry.elementType(element.type.text), type.isSink else { continue }
+      guard let (path, location) = element.regularFile else {
+        let found = Self.patternProperties.lazy.compactMap { name in
+          element.properties.first { $0.name == name }.flatMap(Self.path)
+        }.first
+        if let found, element.namedFile == nil { patterns.append(found) }
+        continue
+      }
       // The output is written to the target of a symbolic link.
       let target = Self.isLink(path) ? LocalFiles().canonicalPath(of: path) : path
       outputs.append(
         Output(element: index, path: target, location: location, isOptional: element.isOptional))
     }
     self.outputs = outputs
+    self.patterns = patterns
+  }
+
+  private static func path(_ property: ResolvedGraph.Property) -> String? {
+    guard case .text(.known(let text), _) = property.value, !text.isEmpty, !text.contains("://")
+    else { return nil }
+    return text.replacing("%%", with: "%")
   }
 
   /// Returns the outputs that already exist.

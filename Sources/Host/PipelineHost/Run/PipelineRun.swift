@@ -33,6 +33,8 @@ public final class PipelineRun: Sendable {
     public let progress: RunProgress
     /// The paths of the outputs, including those of earlier attempts.
     public let outputs: [String]
+    /// The outputs of sinks with many files: a playlist, or the pattern of the names.
+    public var patterns: [String] = []
     /// Whether the stream was ended early by ``PipelineRun/stop()``.
     public let wasStopped: Bool
     /// Whether the rest of the input files is missing in the outputs for that reason; false for a
@@ -109,8 +111,8 @@ public final class PipelineRun: Sendable {
         let progress = try outcome.result.get()
         paths += try take.finish(replaces: options.overwrites, number: paths.isEmpty ? 1 : 2)
         return Summary(
-          progress: progress, outputs: paths, wasStopped: state.current.isStopping,
-          isCutShort: outcome.isCutShort)
+          progress: progress, outputs: paths, patterns: outputs.patterns,
+          wasStopped: state.current.isStopping, isCutShort: outcome.isCutShort)
       } catch {
         var failure = error
         let isRestarting = leadsToRestart(failure)
