@@ -197,8 +197,8 @@ struct ImmersiveCommandTests {
       "projection=equirectangular pose=10,0,-1.5 initial-view=45,0,0")
     for line in [
       "projection            equirectangular",
-      "pose                  yaw 10.000, pitch 0.000, roll -1.500 degrees",
-      "initial view          yaw 45.000, pitch 0.000, roll 0.000 degrees",
+      "pose                  yaw 10, pitch 0, roll -1.5 degrees",
+      "initial view          yaw 45, pitch 0, roll 0 degrees",
       "  specified in        vexu, sv3d, Spherical Video V1",
       "plays                 around the viewer, with one eye, on Apple Vision Pro (visionOS 26)",
     ] {
@@ -208,7 +208,7 @@ struct ImmersiveCommandTests {
     #expect(whole.json["initial-view"] as? [Double] == [45, 0, 0])
     #expect(whole.json["apple-immersive"] as? Bool == true)
     let part = try await make("bounds=0.1,0.1,0.25,0.25")
-    #expect(part.text.contains("cut off               10.00 % at the top, 10.00 % at the bottom, "))
+    #expect(part.text.contains("cut off               10 % at the top, 10 % at the bottom, "))
     #expect(part.text.contains("  specified in        sv3d\n"))
     #expect(
       part.text.contains("plays                 around the viewer in players that know 'sv3d'"))

@@ -125,7 +125,7 @@ struct KeepingTests {
   /// have been read long before they are encoded; returns once some have reached the encoder, or
   /// have been written.
   private func slowConversion(
-    lookahead: Int = 5, isWriting: Bool = true
+    lookahead: Int = 5, isWriting: Bool = true, isForced: Bool = false
   ) async throws -> Program {
     try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 240)
     let file = try folder.write(
@@ -147,7 +147,8 @@ struct KeepingTests {
         - split.right -> queue -> mux.right
         - mux -> sink
       """, to: "a.yaml")
-    let command = try Command.start(["run", file, "--json"], in: folder)
+    let command = try Command.start(
+      ["run", file, "--json"] + (isForced ? ["--force"] : []), in: folder)
     try command.wait(for: isWriting ? /"bytes":[1-9]/ : /"frames":[1-9]/)
     return command
   }
@@ -180,6 +181,21 @@ struct KeepingTests {
     #expect((-0.5...0.05).contains(durations[1] - durations[0]), "\(durations)")
     #expect(result.output.contains("\"frames\":\(pictures.samples.count),"))
     #expect(folder.names == ["a.mp4", "a.yaml", "out.mov"])
+  }
+
+  @Test("a part of a movie does not replace an earlier one, even if it may be replaced")
+  func replacing() async throws {
+    let earlier = Data("an earlier movie".utf8)
+    try earlier.write(to: URL(filePath: folder.path("out.mov")))
+    let command = try await slowConversion(isForced: true)
+    command.interrupt()
+    let result = command.result()
+    #expect(result.status == 130, "\(result.errors)")
+    #expect(try Data(contentsOf: URL(filePath: folder.path("out.mov"))) == earlier)
+    #expect(try MovieFile(folder.path("out-2.mov")).samples("vide").count > 0)
+    let all = result.output + result.errors
+    #expect(all.contains("'out.mov' is not replaced by a part of it"), "\(all)")
+    #expect(folder.names == ["a.mp4", "a.yaml", "out-2.mov", "out.mov"])
   }
 
   @Test("the third signal leaves at once, and says what is left")

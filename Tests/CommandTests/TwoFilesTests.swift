@@ -90,6 +90,32 @@ struct TwoFilesTests {
       ["convert", "--left", "a.mp4", "--right", "b.mp4", "out.mov", "--preset", "ultrafast"],
       in: folder)
     #expect(named.status == 0, "\(named.errors)")
+    // The last of `*.mp4` is not an output.
+    let before = try Data(contentsOf: URL(filePath: folder.path("b.mp4")))
+    let forced = try Command.run(
+      ["convert", "a.mp4", "b.mp4", "--force", "--layout", "side-by-side"], in: folder)
+    #expect(forced.status == 3 && forced.errors.contains("use --output b.mp4"), "\(forced.errors)")
+    #expect(try Data(contentsOf: URL(filePath: folder.path("b.mp4"))) == before)
+  }
+
+  @Test("eyes in the wrong order by their names, and a second eye without an output, are refused")
+  func order() async throws {
+    for name in ["clip_left.mp4", "clip_right.mp4"] {
+      _ = try await Program.output(
+        of: [
+          "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "mandelbrot=size=160x96:rate=10", "-t",
+          "0.5", "-c:v", "libx264", name,
+        ], in: folder.url)
+    }
+    let wrong = try Command.run(
+      ["convert", "clip_right.mp4", "clip_left.mp4", "out.mov"], in: folder)
+    #expect(wrong.status == 2 && wrong.errors.contains("--left clip_left.mp4"), "\(wrong.errors)")
+    let alone = try Command.run(["convert", "clip_left.mp4", "clip_right.mp4"], in: folder)
+    #expect(
+      alone.status == 2 && alone.errors.contains("'clip_right.mp4' is taken for the output"),
+      "\(alone.errors)")
+    let missing = try Command.run(["convert", "clip_lefy.mp4"], in: folder)
+    #expect(missing.errors.contains("did you mean clip_left.mp4?"), "\(missing.errors)")
   }
 
   @Test(

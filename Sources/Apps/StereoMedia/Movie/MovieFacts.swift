@@ -180,6 +180,6 @@ public struct SpatialVerdict: Equatable, Sendable {
     if entry.lhvC != nil {
       return "a VPS with two views: \(facts.layers?.warning ?? "'hvcC' cannot be read")"
     }
-    return "a second eye: the video is plain '\(entry.codec)' without 'lhvC'"
+    return "a second eye: there is one picture in each frame ('\(entry.codec)' without 'lhvC')"
   }
 }

@@ -58,7 +58,11 @@ struct ConvertCommand: AsyncParsableCommand {
   @Option(help: "The average bitrate of both eyes together in kbit/s, instead of a quality.")
   var bitrate: String?
 
-  @Option(help: "The output: mvhevc, immersive, sbs, tb, anaglyph, 2d, two-files.")
+  @Option(
+    help: """
+      The output: mvhevc, immersive, sbs, half-sbs and half-tb (for 3D television sets), tb, \
+      anaglyph, 2d, two-files.
+      """)
   var to: ConversionChoice.Target?
 
   @Option(
@@ -126,11 +130,24 @@ struct ConvertCommand: AsyncParsableCommand {
     let (pipeline, chosen): (String, [String])
     do {
       (pipeline, chosen) = try await ConversionChoice(
-        files: files, values: values, to: to, layout: choice, pairing: pair
+        files: files, values: values, to: to, layout: choice, pairing: pair,
+        namesLayout: layout.layout != nil || layout.projection != nil
       ).make()
     } catch let refusal as ConversionChoice.Refusal {
       Terminal.error.line("error: \(refusal.reason)")
       throw ExitCode.mistakes
+    }
+    if force, output == nil, let path = files.output, access(path, F_OK) == 0,
+      !ContainerFacts(path: path).isSpatialMovie,
+      pipeline.hasSuffix("to-mvhevc")
+        || pipeline.hasSuffix("to-immersive")
+          && ConversionChoice.ending(of: path) == ConversionChoice.ending(of: files.input)
+    {
+      // `convert *.mp4 --force` would replace the last of them.
+      Terminal.error.line(
+        "error: '\(path)' is not a spatial movie, so it may be one of the inputs; to replace it, "
+          + "use --output \(ShellWord.quoted(path))")
+      throw ExitCode.wouldOverwrite
     }
     values = ConversionChoice.usable(values, by: pipeline)
     guard twoPass else { return try await run([pipeline] + chosen + values, isForced: force) }

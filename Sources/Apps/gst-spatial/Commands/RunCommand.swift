@@ -210,7 +210,11 @@ extension PipelineRun.Summary {
     let written = outputs + patterns
     var text = written.isEmpty ? "done" : written.joined(separator: ", ")
     if let position = progress.position {
-      text += ": \(NumberFormat.decimal(position.seconds, 1)) s of video"
+      text += ": \(NumberFormat.decimal(position.seconds, 1)) s"
+      if wasStopped, let whole = progress.duration, whole > position {
+        text += " of \(NumberFormat.decimal(whole.seconds, 1)) s"
+      }
+      text += " of video"
     }
     text += " in \(NumberFormat.decimal(progress.elapsed.seconds, 1)) s"
     var facts: [String] = []

@@ -15,6 +15,8 @@ struct ConversionChoice {
     case immersive
     case sideBySide = "sbs"
     case topBottom = "tb"
+    case halfSideBySide = "half-sbs"
+    case halfTopBottom = "half-tb"
     case anaglyph
     case flat = "2d"
     case twoFiles = "two-files"
@@ -45,6 +47,8 @@ struct ConversionChoice {
   let layout: LayoutChoice
   /// How the pictures of two files, one for each eye, are paired.
   let pairing: EyeAlignment
+  /// Whether an option specifies the layout or the projection.
+  let namesLayout: Bool
 
   func make() async throws -> (pipeline: String, values: [String]) {
     let input = files.input
@@ -53,11 +57,31 @@ struct ConversionChoice {
     let facts = container.movie
     if let facts, facts.stereo == .layered { return try spatialMovieConversion(facts) }
     guard to == nil || to == .mvhevc || to == .immersive else {
-      throw Refusal("'\(input)' is not a spatial movie: it can only be converted to mvhevc")
+      throw Refusal(
+        """
+        '\(input)' is not a spatial movie: it can only be converted to mvhevc
+          = the spatial movie that it becomes can then be converted to \(to?.rawValue ?? "others")
+        """)
     }
-    if let other = files.other { try requireFile(other) }
-    let found = try await layout.recognize(
-      input, container, isOneOfTwo: files.other != nil || layout.firstTrack != nil)
+    if let other = files.other {
+      try requireFile(other)
+      try requireOrder(input, other)
+    }
+    if let output = files.output, !["mov", "mp4"].contains(Self.ending(of: output)) {
+      throw Refusal("'\(output)' must end in .mov or .mp4: a spatial movie is QuickTime or MP4")
+    }
+    let found: RecognizedLayout
+    do throws(Refusal) {
+      found = try await layout.recognize(
+        input, container, isOneOfTwo: files.other != nil || layout.firstTrack != nil)
+    } catch {
+      guard let output = files.output, files.other == nil, access(output, R_OK) == 0 else {
+        throw error
+      }
+      throw Refusal(
+        error.reason + "\n  = '\(output)' is taken for the output; if it is the other eye: "
+          + "gst-spatial convert --left LEFT --right RIGHT")
+    }
     let isOneEye = found.eyes == .one && files.other == nil && layout.firstTrack == nil
     tellOmissions(input, isOneEye && container.isCopyable ? nil : facts)
     // GStreamer's demuxer does not pass on the pose.
@@ -131,18 +155,68 @@ struct ConversionChoice {
     "h265-to-immersive": "mono-to-immersive", "retag": "sbs-to-mvhevc",
   ]
 
+  /// Returns the extension of a file's name in lower case; empty if there is none.
+  static func ending(of path: String) -> String {
+    let name = path.split(separator: "/").last ?? ""
+    return name.contains(".") ? name.split(separator: ".").last.map { $0.lowercased() } ?? "" : ""
+  }
+
+  /// Throws if two files that are the eyes by their order have names that tell the opposite.
+  private func requireOrder(_ left: String, _ right: String) throws(Refusal) {
+    func words(_ path: String) -> Set<String> {
+      let name = path.split(separator: "/").last ?? ""
+      return Set(name.lowercased().split { !$0.isLetter }.map(String.init))
+    }
+    guard !files.areEyes, words(left).contains("right"), words(right).contains("left") else {
+      return
+    }
+    throw Refusal(
+      """
+      the left eye comes first, but '\(left)' seems to be the right one
+        = gst-spatial convert --left \(ShellWord.quoted(right)) --right \(ShellWord.quoted(left))
+      """)
+  }
+
   /// Throws if a file does not exist, cannot be read, or is something else, such as a folder.
   private func requireFile(_ path: String) throws(Refusal) {
     guard access(path, R_OK) == 0 else {
-      throw Refusal("'\(path)': \(String(cString: strerror(errno)))")
+      let reason = String(cString: strerror(errno))
+      let slash = path.lastIndex(of: "/")
+      let folder = slash.map { String(path[...$0]) } ?? ""
+      let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+      let similar = Suggestion.closest(to: name, among: Self.names(in: folder)).map {
+        "\n  = did you mean \(ShellWord.quoted(folder + $0))?"
+      }
+      throw Refusal("'\(path)': \(reason)" + (similar ?? ""))
     }
     if let error = StereoMediaError.notAFile(path) { throw Refusal("\(error)") }
+  }
+
+  /// Returns the names of at most a thousand files of a folder; empty if it cannot be read.
+  private static func names(in folder: String) -> [String] {
+    guard let directory = opendir(folder.isEmpty ? "." : folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while names.count < 1000, let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
   }
 
   /// Returns the pipeline for a spatial movie.
   private func spatialMovieConversion(_ facts: MovieFacts) throws -> (
     pipeline: String, values: [String]
   ) {
+    guard !namesLayout else {
+      throw Refusal(
+        """
+        '\(files.input)' is a spatial movie, which has no layout to specify
+          = for 3D television sets: --to half-sbs or --to half-tb
+        """)
+    }
     if let left = files.other {
       guard to == nil || to == .twoFiles else {
         throw Refusal("two outputs require --to two-files")
@@ -156,6 +230,12 @@ struct ConversionChoice {
     // QuickTime keeps the stereo geometry; MP4 is for television sets, which need H.264.
     let isQuickTime = files.output?.lowercased().hasSuffix(".mov") ?? false
     switch to ?? .sideBySide {
+    case .halfSideBySide:
+      return (isQuickTime ? "mvhevc-to-packed" : "mvhevc-to-sbs", ends + ["half=yes"])
+    case .halfTopBottom:
+      return isQuickTime
+        ? ("mvhevc-to-packed", ends + ["mode=top-bottom", "half=yes"])
+        : ("mvhevc-to-tb", ends + ["half=yes"])
     case .sideBySide where isQuickTime: return ("mvhevc-to-packed", ends)
     case .topBottom where isQuickTime: return ("mvhevc-to-packed", ends + ["mode=top-bottom"])
     case .sideBySide: return ("mvhevc-to-sbs", ends)
@@ -290,6 +370,9 @@ struct ConversionChoice {
 
 extension ContainerFacts {
   fileprivate var movie: MovieFacts? { if case .movie(let facts) = self { facts } else { nil } }
+  /// Whether this is a movie with a layer for each eye.
+  var isSpatialMovie: Bool { movie?.stereo == .layered }
+
   fileprivate var matroska: MatroskaVideo? {
     if case .matroska(let video) = self { video } else { nil }
   }

@@ -205,6 +205,7 @@ extension RecognizedLayout.Refusal {
     case .onePicture:
       """
       '\(path)' has one picture in each frame, not one for each eye
+        = if it is a 2D film, it has no second eye, and cannot be converted
         = if both eyes share each frame, specify how: --layout side-by-side or --layout top-bottom
         = if it is one eye of two files: gst-spatial convert LEFT RIGHT OUTPUT
         = if the picture surrounds the viewer, specify how: --projection equirectangular

@@ -58,13 +58,13 @@ extension MovieFacts {
     add("hero eye", metadata.heroEye?.rawValue)
     add(
       "field of view",
-      metadata.horizontalFieldOfView.map { "\(NumberFormat.decimal($0.degrees, 3)) degrees" })
+      metadata.horizontalFieldOfView.map { "\(NumberFormat.short($0.degrees, 3)) degrees" })
     add(
-      "baseline", metadata.baseline.map { "\(NumberFormat.decimal($0.millimetres, 3)) mm" })
+      "baseline", metadata.baseline.map { "\(NumberFormat.short($0.millimetres, 3)) mm" })
     add(
       "disparity adjustment",
       metadata.disparityAdjustment.map {
-        "\(NumberFormat.decimal($0.pictureWidths, 4)) picture widths"
+        "\(NumberFormat.short($0.pictureWidths, 4)) picture widths"
       })
     add("projection", projection)
     for (title, value) in immersiveLines { add(title, value) }
@@ -127,7 +127,8 @@ extension MovieFacts {
     case let format?: return format.rawValue
     case nil: break
     }
-    let brand = reader.fileType.map { " (\($0.majorBrand))" } ?? ""
+    // That of QuickTime says nothing more.
+    let brand = reader.fileType.map { $0.isQuickTime ? "" : " (\($0.majorBrand))" } ?? ""
     let name = containerName == "mov" ? "QuickTime" : "MP4"
     return name + brand + (reader.movie.isFragmented ? ", fragmented" : "") + ", "
       + NumberFormat.size(Int(clamping: reader.size))
@@ -185,7 +186,12 @@ extension MovieFacts {
   private func eyeSize(_ entry: VisualSampleEntry) -> String { "\(entry.width)x\(entry.height)" }
 
   private var frameRateText: String {
-    frameRate.map { "\(NumberFormat.decimal($0, 3)) frames/s" } ?? "unknown frame rate"
+    frameRate.map { rate in
+      // Matroska's clock of milliseconds makes 24.001 of 24.
+      let usual = [24_000 / 1001.0, 24, 25, 30_000 / 1001.0, 30, 50, 60_000 / 1001.0, 60]
+      let named = usual.first { abs($0 - rate) < 0.0015 * $0 / 24 } ?? rate
+      return "\(NumberFormat.short(named, 3)) frames/s"
+    } ?? "unknown frame rate"
   }
 
   /// Where the movie is shown in three dimensions, and where it is not; see the table in README.md.
@@ -273,6 +279,7 @@ extension Track {
     switch handlerType {
     case "vide": "video"
     case "soun": "audio"
+    case "sbtl": "subtitles"
     default: "\(handlerType)"
     }
   }
@@ -336,7 +343,7 @@ extension MovieFacts {
       lines.append(
         (
           "cut off",
-          edges.map { "\(NumberFormat.decimal($1 * 100, 2)) % at the \($0)" }.joined(
+          edges.map { "\(NumberFormat.short($1 * 100, 2)) % at the \($0)" }.joined(
             separator: ", ")
         ))
     }
@@ -346,7 +353,7 @@ extension MovieFacts {
       lines.append(
         (
           title,
-          angles.map { "\($0) \(NumberFormat.decimal($1, 3))" }.joined(separator: ", ") + " degrees"
+          angles.map { "\($0) \(NumberFormat.short($1, 3))" }.joined(separator: ", ") + " degrees"
         ))
     }
     let sources = projectionSources.joined(separator: ", ")

@@ -50,6 +50,14 @@ enum NumberFormat {
     return "\(hours):\(left < 10 ? "0" : "")\(left):\(tail)"
   }
 
+  /// Returns a number with at most these digits after the point, without zeros at the end.
+  static func short(_ value: Double, _ digits: Int) -> String {
+    var text = decimal(value, digits)[...]
+    guard text.contains(".") else { return String(text) }
+    while text.hasSuffix("0") { text.removeLast() }
+    return String(text.hasSuffix(".") ? text.dropLast() : text)
+  }
+
   static func decimal(_ value: Double, _ digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "-" }
     var scale = 1

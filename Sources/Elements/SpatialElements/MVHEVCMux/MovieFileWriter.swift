@@ -32,7 +32,7 @@ class MovieFileWriter {
 
   private var tracks: [Track]
   /// Running time of the movie's start.
-  private let origin: RunningTime
+  let origin: RunningTime
   private let creationTime: Int64?
   private var sampleCount = 0
 

@@ -177,7 +177,9 @@ final class MuxInput {
   func writeText(
     _ buffer: Buffer, at time: RunningTime, to movie: MovieFileWriter, _ track: Int
   ) throws {
-    if let end = subtitleEnd, end < time {
+    // Readers take the duration of the media for that of the track, so it begins with the movie.
+    let end = subtitleEnd ?? movie.origin
+    if end < time {
       try movie.append(
         MuxSubtitles.silence,
         MovieFileWriter.Timing(

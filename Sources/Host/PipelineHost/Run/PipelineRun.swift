@@ -109,7 +109,18 @@ public final class PipelineRun: Sendable {
       let (outcome, hasRecorded) = await attempt(take)
       do throws(RunFailure) {
         let progress = try outcome.result.get()
-        paths += try take.finish(replaces: options.overwrites, number: paths.isEmpty ? 1 : 2)
+        // A part of a movie does not replace what was there.
+        let earlier = outcome.isCutShort ? outputs.existing().first : nil
+        paths += try take.finish(
+          replaces: options.overwrites && earlier == nil,
+          number: paths.isEmpty && earlier == nil ? 1 : 2)
+        if let earlier, let path = paths.last {
+          eventSink.yield(
+            .warning(
+              Diagnostic(
+                .warning, "'\(earlier.path)' is not replaced by a part of it, which is '\(path)'",
+                at: nil)))
+        }
         return Summary(
           progress: progress, outputs: paths, patterns: outputs.patterns,
           wasStopped: state.current.isStopping, isCutShort: outcome.isCutShort)
