@@ -29,8 +29,10 @@ struct ForeignMovieTests {
   @discardableResult
   private func convert(_ name: String) throws -> String {
     let result = try Command.run(
-      ["convert", name, "out.mov", "--layout", "side-by-side", "--preset", "ultrafast", "--force"],
-      in: folder)
+      [
+        "convert", name, "--output", "out.mov", "--layout", "side-by-side", "--preset",
+        "ultrafast", "--force",
+      ], in: folder)
     guard result.status == 0 else { throw Failure(result.errors) }
     return result.errors
   }

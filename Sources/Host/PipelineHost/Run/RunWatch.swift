@@ -18,6 +18,8 @@ final class RunWatch {
   private var meter: ProgressMeter
   private var watchdog: Watchdog
   private var activity = Activity()
+  /// Number of frames that the encoder still had at the last tick of an ending run.
+  private var framesLeft: Int?
   private var ticks = 0
   private var isStarted = true
   /// Nil while the stream runs normally.
@@ -115,7 +117,13 @@ final class RunWatch {
   private func tick() -> RunAttempt.Outcome? {
     ticks += 1
     let meters = assembly.state.withLock { $0.meters }
-    let state = activity.state(meters, bytes: take.size, interval: beat)
+    var state = activity.state(meters, bytes: take.size, interval: beat)
+    if ending != nil {
+      // Frames leave the encoder long before bytes reach the file.
+      let left = progress().framesLeft
+      if left != framesLeft { state = .moves }
+      framesLeft = left
+    }
     watchdog.look(at: meters)
     defer { for meter in meters { meter.resumeWatching() } }
     if ticks.isMultiple(of: ticksPerReport) { events.yield(.progress(progress())) }

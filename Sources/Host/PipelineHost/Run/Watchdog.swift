@@ -103,7 +103,7 @@ extension LinkMeter {
 struct Activity {
   private var buffers = -1
   private var bytes = -1
-  private var work = 0.0
+  private var work = Work()
 
   enum State {
     case moves
@@ -119,18 +119,34 @@ struct Activity {
   ///   - interval: time since the last call, in seconds, without the time that the machine slept.
   mutating func state(_ meters: [LinkMeter], bytes: Int, interval: Double) -> State {
     let buffers = meters.reduce(0) { $0 &+ $1.buffers }
-    let work = Self.processorTime
+    let work = Work.now
     defer { (self.buffers, self.bytes, self.work) = (buffers, bytes, work) }
     if buffers != self.buffers || bytes != self.bytes { return .moves }
-    return work - self.work > interval / 4 ? .works : .rests
+    // On a busy machine a process at work gets little of the CPU, and is interrupted often.
+    let isWorking =
+      work.seconds - self.work.seconds > interval / 4
+      || work.interruptions &- self.work.interruptions >= Self.interruptionsAtWork
+    return isWorking ? .works : .rests
   }
 
-  /// CPU time that the process has used, in seconds.
-  private static var processorTime: Double {
-    var usage = rusage()
-    guard getrusage(RUSAGE_SELF.rawValue, &usage) == 0 else { return 0 }
-    return [usage.ru_utime, usage.ru_stime].reduce(0) {
-      $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6
+  /// Number of interruptions between two calls from which a process counts as being at work: one
+  /// that waits is hardly ever interrupted.
+  private static let interruptionsAtWork = 5
+
+  /// The work of the process so far.
+  private struct Work {
+    /// CPU time.
+    var seconds = 0.0
+    /// The number of times that another process was given the CPU before this one gave it away.
+    var interruptions = 0
+
+    static var now: Work {
+      var usage = rusage()
+      guard getrusage(RUSAGE_SELF.rawValue, &usage) == 0 else { return Work() }
+      let seconds = [usage.ru_utime, usage.ru_stime].reduce(0) {
+        $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6
+      }
+      return Work(seconds: seconds, interruptions: usage.ru_nivcsw)
     }
   }
 }
