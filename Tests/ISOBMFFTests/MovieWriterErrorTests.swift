@@ -65,6 +65,19 @@ struct MovieWriterErrorTests {
     }
   }
 
+  @Test("a track has at most 256 formats, and returning to one of them needs no other")
+  func formats() throws {
+    var (movie, track) = try movie()
+    func entry(_ width: UInt16) -> SampleEntry {
+      .video(VisualSampleEntry(width: width, height: 16, hvcC: []))
+    }
+    for width in 1...255 { try movie.changeSampleEntry(entry(UInt16(width)), of: track) }
+    try movie.changeSampleEntry(entry(1), of: track)
+    #expect(throws: MovieWriterError.tooManyFormats(track)) {
+      try movie.changeSampleEntry(entry(256), of: track)
+    }
+  }
+
   @Test("a track with runs takes equal samples only")
   func unevenRun() throws {
     var (movie, track) = try movie()

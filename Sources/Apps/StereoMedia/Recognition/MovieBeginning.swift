@@ -26,8 +26,8 @@ package struct MovieBeginning: Sendable {
     else { return nil }
     // A sink is ready with a gap, too, which is how some movies begin.
     let found = Locked<(first: RunningTime, segmentStart: ClockTime, duration: ClockTime?)?>(nil)
-    pad.watchBuffers { picture in
-      guard let pts = picture.pts, let segment = pad.currentSegment,
+    pad.watchBuffers { [weak pad] picture in
+      guard let pad, let pts = picture.pts, let segment = pad.currentSegment,
         let first = segment.signedRunningTime(pts)
       else { return true }
       let duration = pad.peer?.duration
@@ -42,6 +42,7 @@ package struct MovieBeginning: Sendable {
     _ = try? await running.value
     timer.cancel()
     pipeline.end()
+    withExtendedLifetime(pad) {}
     guard let found = found.withLock({ $0 }) else { return nil }
     firstPicture = found.first
     duration = found.duration

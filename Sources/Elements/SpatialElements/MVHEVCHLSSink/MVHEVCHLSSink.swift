@@ -162,8 +162,8 @@ extension MVHEVCHLSSink.Streaming {
       input.change(to: caps)
     } else {
       input.stream.caps = caps
-      input.stream.findDelay(at: pad)
     }
+    input.stream.findDelay(at: pad)
     inputs[name] = input
   }
 

@@ -69,7 +69,7 @@ struct MuxDescription {
   /// The warning that files attached to the source are not written; nil if there are none.
   var attachmentWarning: ElementError? {
     let attached = globalTags.samples(Tag.attachment)
-    let pictures = globalTags.samples(Tag.image).filter { MetadataTags.cover($0) == nil }
+    let pictures = globalTags.samples(Tag.image).filter { MetadataTags.coverType($0) == nil }
     let names = (attached + pictures).map { sample in
       sample.information?.string("filename").map { "'\($0)'" }
         ?? sample.caps?.mediaType ?? "a file without a name"

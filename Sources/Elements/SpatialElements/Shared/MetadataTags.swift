@@ -90,10 +90,15 @@ package enum MetadataTags {
 
   private static let coverKey = "covr"
 
-  /// Returns the item of a cover; nil for a coding that movies cannot have.
-  static func cover(_ image: TagList.Sample) -> MetadataItem? {
+  /// Returns the type of a cover's bytes (QuickTime File Format, "Well-known types"); nil for a
+  /// coding that movies cannot have.
+  static func coverType(_ image: TagList.Sample) -> UInt32? {
     let types: [String: UInt32] = ["image/jpeg": 13, "image/png": 14, "image/bmp": 27]
-    return image.caps?.mediaType.flatMap { types[$0] }.map { type in
+    return image.caps?.mediaType.flatMap { types[$0] }
+  }
+
+  private static func cover(_ image: TagList.Sample) -> MetadataItem? {
+    coverType(image).map { type in
       MetadataItem(
         keySpace: "mdir", key: coverKey,
         value: MetadataValue(typeIndicator: type, bytes: image.content.bytes))
@@ -123,9 +128,9 @@ package enum MetadataTags {
       add(locations, location?.iso6709)
     }
     add(accuracies, tags.double(Tag.geoLocationHorizontalError).map { "\($0)" })
-    for comment in ExtendedComment.all(in: tags) {
-      let key = comment.key
-      if !items.contains(where: { $0.key == key }) { add([key], comment.text) }
+    var keys = Set(items.map(\.key))
+    for comment in ExtendedComment.all(in: tags) where keys.insert(comment.key).inserted {
+      add([comment.key], comment.text)
     }
     let others = PrivateMetadata(tags)
     if !others.items.contains(where: { $0.key == coverKey }) {
@@ -143,11 +148,12 @@ private struct ExtendedComment {
   let name: String
   let text: String
 
-  /// Those that describe the movie, not how another program stored it.
+  /// Those that describe the movie, not how another program stored it: at most 256 of at most
+  /// 16 KiB each, far more than any movie has.
   static func all(in tags: TagList) -> [ExtendedComment] {
-    tags.strings(Tag.extendedComment).compactMap { comment in
+    tags.strings(Tag.extendedComment).prefix(256).compactMap { comment in
       let parts = comment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, !parts[1].isEmpty else { return nil }
+      guard parts.count == 2, !parts[1].isEmpty, comment.utf8.count <= 16_384 else { return nil }
       // `[en]` after the name is the language.
       let name = parts[0].prefix { $0 != "[" }.lowercased()
       let isKey = !name.isEmpty && name.utf8.allSatisfy { 0x20 < $0 && $0 < 0x7F }

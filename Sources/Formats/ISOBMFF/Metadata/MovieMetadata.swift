@@ -59,13 +59,15 @@ extension MovieMetadata {
   func write(to writer: inout BoxWriter, container: MovieContainer) {
     var listed: [(name: ListName, value: MetadataValue)] = []
     var keyed: [(key: String, value: MetadataValue)] = []
+    // `creationdate` and `date` have the same key in MP4.
+    var types: Set<FourCC> = []
     for item in items {
       // FFmpeg writes the same keys without a domain.
       let key = item.key.contains(".") ? item.key : Self.domain + item.key
       if item.keySpace == "mdir", let name = ListName(item.key) {
         listed.append((name, item.value))
       } else if container == .mp4, let type = Self.itemListKeys[key] {
-        listed.append((.type(type), item.value))
+        if types.insert(type).inserted { listed.append((.type(type), item.value)) }
       } else if item.keySpace == "mdta" {
         keyed.append((item.key, item.value))
       }

@@ -138,7 +138,8 @@ public struct MovieWriter: Sendable {
   /// Describes a track's samples from the next one on by another sample entry of the same media
   /// type. The track then has several (ISO/IEC 14496-12 8.5.2).
   ///
-  /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaTypeChanged(_:)``.
+  /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaTypeChanged(_:)``,
+  ///   ``MovieWriterError/tooManyFormats(_:)``.
   public mutating func changeSampleEntry(
     _ entry: SampleEntry, of track: TrackID
   ) throws(MovieWriterError) {
@@ -149,6 +150,7 @@ public struct MovieWriter: Sendable {
     var number = tracks[index].sampleEntries.firstIndex(of: entry)
     if number == nil {
       number = tracks[index].sampleEntries.count
+      guard tracks[index].sampleEntries.count < 256 else { throw .tooManyFormats(track) }
       tracks[index].laterEntries.append(entry)
     }
     tracks[index].tables.chunks.use(entry: UInt32(clamping: (number ?? 0) + 1))
@@ -311,6 +313,8 @@ public enum MovieWriterError: Error, Equatable, Sendable {
   case unknownTrack(TrackID)
   /// The new sample entry is of another media type, such as audio instead of video.
   case mediaTypeChanged(TrackID)
+  /// A track would have more than 256 sample entries.
+  case tooManyFormats(TrackID)
   /// A sample's decode time is before that of the previous sample.
   case decodeTimeBackwards(TrackID, sample: UInt32, previous: Int64, this: Int64)
   /// The interval between two samples does not fit into 32 bits.
@@ -352,6 +356,8 @@ extension MovieWriterError: CustomStringConvertible {
         + " fragment first"
     case .mediaTypeChanged(let track):
       "\(track): the new sample entry has a different media type (video, audio, other)"
+    case .tooManyFormats(let track):
+      "\(track): its format changes to more than 256 different ones"
     case .decodeTimeBackwards(let track, let sample, let previous, let this):
       "\(track), sample \(sample): the decode time \(this) is before that of the previous sample,"
         + " \(previous); add samples in decoding order"

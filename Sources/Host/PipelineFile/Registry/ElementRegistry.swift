@@ -122,7 +122,7 @@ public enum PropertyUnit: Sendable, Equatable {
     guard text.contains(where: { $0.isLetter || $0 == ":" }) else { return nil }
     switch self {
     case .bytes: return Quantity.bytes(text).map { String($0) }
-    case .time(let unit): return Quantity.nanoseconds(text).map { String($0 / unit) }
+    case .time(let unit): return Quantity.signedNanoseconds(text).map { String($0 / unit) }
     }
   }
 }
