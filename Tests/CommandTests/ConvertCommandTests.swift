@@ -280,11 +280,20 @@ struct ConvertCommandTests {
     // Video whose content is gone, beside audio that could be decoded.
     try await TestMovie.sideBySide(folder.path("damaged.mp4"))
     try zeroVideo("damaged.mp4")
+    // Movies that end, or claim to go on, where their index should be: refused at once each time,
+    // although `decodebin` loses the demuxer's error now and then.
+    let fileType: [UInt8] =
+      [0, 0, 0, 20] + Array("ftypqt  ".utf8) + [0, 0, 0, 0] + Array("qt  ".utf8)
+    let claims = [UInt8](repeating: 0xFF, count: 4) + Array("moov".utf8) + [0, 0, 0, 0]
+    try Data(fileType).write(to: URL(filePath: folder.path("short.mp4")))
+    try Data(fileType + claims).write(to: URL(filePath: folder.path("claims.mp4")))
     try #require(mkfifo(folder.path("pipe.mp4"), 0o600) == 0)
     try FileManager.default.createDirectory(
       at: folder.url.appending(path: "folder.mp4"), withIntermediateDirectories: false)
     for (name, reason) in [
-      ("empty.mp4", "cannot be read as a movie: Stream contains no data."),
+      ("empty.mp4", "is empty\n"),
+      ("short.mp4", "cannot be read as a movie: file: the file ends without a moov box"),
+      ("claims.mp4", "cannot be read as a movie: moov: it is 4294967295 bytes long"),
       ("text.mp4", "cannot be read as a movie: its format is not known"),
       ("random.mp4", "cannot be read as a movie: "),
       ("damaged.mp4", "cannot be read as a movie: No valid frames"),
@@ -293,6 +302,14 @@ struct ConvertCommandTests {
     ] {
       let text = try refusal([name, "b.mov"])
       #expect(text.hasPrefix("error: '\(name)' \(reason)"), "\(text)")
+    }
+    for name in ["empty.mp4", "short.mp4", "claims.mp4"] {
+      for line in [
+        ["--left", "damaged.mp4", "--right", name, "b.mov"],
+        [name, "b.mov", "--layout", "two-tracks"], [name, "b.mov", "--layout", "side-by-side"],
+      ] {
+        #expect(try refusal(line).hasPrefix("error: '\(name)' "))
+      }
     }
     for name in ["pipe.mp4", "folder.mp4"] {
       #expect(try refusal(["audio.mp4", name, "b.mov"]).contains("'\(name)' is "))

@@ -112,7 +112,7 @@ package final class MovieSource: Sendable {
     if let complete, facts.video != nil, facts.stereo != .layered {
       try await Engine.start()
       let container =
-        format == nil ? .movie(facts) : try await Blocking.run { ContainerFacts(path: path) }
+        format == nil ? .movie(facts) : try await Blocking.run { try ContainerFacts(path: path) }
       do throws(RecognizedLayout.Refusal) {
         facts.recognition = .success(
           try await RecognizedLayout.recognize(

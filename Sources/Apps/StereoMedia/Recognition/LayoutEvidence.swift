@@ -145,17 +145,16 @@ package enum ContainerFacts: Sendable {
   case movie(MovieFacts)
   /// A Matroska or WebM file.
   case matroska(MatroskaVideo)
-  /// A file of another format, or one that cannot be read.
+  /// A file of another format.
   case other
 
-  /// Reads a file.
-  package init(path: String) {
-    if let facts = (try? MovieReader(path: path)).map(MovieFacts.init) {
-      self = .movie(facts)
-    } else if let video = MatroskaVideo(path: path) {
-      self = .matroska(video)
-    } else {
-      self = .other
+  /// Reads a file. Throws a ``StereoMediaError`` if it is a QuickTime or MP4 movie, but damaged:
+  /// `decodebin` may lose the error of a demuxer that fails at once, and wait without end.
+  package init(path: String) throws {
+    do {
+      self = .movie(MovieFacts(try MovieReader(path: path)))
+    } catch let error as StereoMediaError where error == .notAMovie(path) {
+      self = MatroskaVideo(path: path).map(Self.matroska) ?? .other
     }
   }
 }

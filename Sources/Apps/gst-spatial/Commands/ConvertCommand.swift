@@ -138,7 +138,7 @@ struct ConvertCommand: AsyncParsableCommand {
       throw ExitCode.mistakes
     }
     if force, output == nil, let path = files.output, access(path, F_OK) == 0,
-      !ContainerFacts(path: path).isSpatialMovie,
+      !ConversionChoice.isSpatialMovie(path),
       pipeline.hasSuffix("to-mvhevc")
         || pipeline.hasSuffix("to-immersive")
           && ConversionChoice.ending(of: path) == ConversionChoice.ending(of: files.input)

@@ -52,8 +52,7 @@ struct ConversionChoice {
 
   func make() async throws -> (pipeline: String, values: [String]) {
     let input = files.input
-    try requireFile(input)
-    let container = ContainerFacts(path: input)
+    let container = try containerFacts(of: input)
     let facts = container.movie
     if let facts, facts.stereo == .layered { return try spatialMovieConversion(facts) }
     guard to == nil || to == .mvhevc || to == .immersive else {
@@ -63,10 +62,8 @@ struct ConversionChoice {
           = the spatial movie that it becomes can then be converted to \(to?.rawValue ?? "others")
         """)
     }
-    if let other = files.other {
-      try requireFile(other)
-      try requireOrder(input, other)
-    }
+    let otherContainer = try files.other.map(containerFacts)
+    if let other = files.other { try requireOrder(input, other) }
     if let output = files.output, !["mov", "mp4"].contains(Self.ending(of: output)) {
       throw Refusal("'\(output)' must end in .mov or .mp4: a spatial movie is QuickTime or MP4")
     }
@@ -75,9 +72,9 @@ struct ConversionChoice {
       found = try await layout.recognize(
         input, container, isOneOfTwo: files.other != nil || layout.firstTrack != nil)
     } catch {
-      guard let output = files.output, files.other == nil, access(output, R_OK) == 0 else {
-        throw error
-      }
+      guard let output = files.output, files.other == nil, access(output, R_OK) == 0,
+        !Self.isSpatialMovie(output)
+      else { throw error }
       throw Refusal(
         error.reason + "\n  = '\(output)' is taken for the output; if it is the other eye: "
           + "gst-spatial convert --left LEFT --right RIGHT")
@@ -92,12 +89,15 @@ struct ConversionChoice {
     let geometry = geometry(facts, found.projection, isOneEye: isOneEye)
       .filter { !isOnCommandLine($0) }
     let output = files.output.map { ["output=\($0)"] } ?? []
-    if let other = files.other {
+    if let other = files.other, let otherContainer {
       guard !found.projection.isFisheye else {
         throw Refusal("fisheye pictures in two files cannot be converted; pack them into one file")
       }
       let ends = ["left=\(input)", "right=\(other)"] + output
-      return ("two-files-to-mvhevc", ends + (try await offset(container, other)) + geometry)
+      return (
+        "two-files-to-mvhevc",
+        ends + (try await offset(container, other, otherContainer)) + geometry
+      )
     }
     let ends = ["input=\(input)"] + output
     if let first = layout.firstTrack {
@@ -177,6 +177,17 @@ struct ConversionChoice {
       """)
   }
 
+  /// Whether a file is a movie with a layer for each eye.
+  static func isSpatialMovie(_ path: String) -> Bool {
+    (try? ContainerFacts(path: path))?.movie?.stereo == .layered
+  }
+
+  /// Returns the index of an input. Throws if it is damaged or there is no such file.
+  private func containerFacts(of path: String) throws(Refusal) -> ContainerFacts {
+    try requireFile(path)
+    do { return try ContainerFacts(path: path) } catch { throw Refusal("\(error)") }
+  }
+
   /// Throws if a file does not exist, cannot be read, or is something else, such as a folder.
   private func requireFile(_ path: String) throws(Refusal) {
     guard access(path, R_OK) == 0 else {
@@ -215,6 +226,7 @@ struct ConversionChoice {
         """
         '\(files.input)' is a spatial movie, which has no layout to specify
           = for 3D television sets: --to half-sbs or --to half-tb
+          = to change its projection: gst-spatial run retag
         """)
     }
     if let left = files.other {
@@ -295,10 +307,10 @@ struct ConversionChoice {
 
   /// Returns the parameter that delays the right eye's movie, if it has to be delayed.
   private func offset(
-    _ container: ContainerFacts, _ other: String
+    _ container: ContainerFacts, _ other: String, _ otherContainer: ContainerFacts
   ) async throws(Refusal) -> [String] {
     guard let left = await MovieBeginning(path: files.input, container),
-      let right = await MovieBeginning(path: other, ContainerFacts(path: other))
+      let right = await MovieBeginning(path: other, otherContainer)
     else { return [] }
     try requireSimilarLengths(left, right, other)
     guard !isOnCommandLine("offset=") else { return [] }
@@ -370,9 +382,6 @@ struct ConversionChoice {
 
 extension ContainerFacts {
   fileprivate var movie: MovieFacts? { if case .movie(let facts) = self { facts } else { nil } }
-  /// Whether this is a movie with a layer for each eye.
-  var isSpatialMovie: Bool { movie?.stereo == .layered }
-
   fileprivate var matroska: MatroskaVideo? {
     if case .matroska(let video) = self { video } else { nil }
   }
