@@ -137,7 +137,8 @@ struct BitstreamAdvisoryTests {
     endure(stream + (0..<150_000).flatMap { _ in [0, 0, 1, 0x46, 0x01, 0x50] as [UInt8] })
     endure([0, 0, 0, 1] + (0..<225_000).flatMap { _ in [0, 0, 3, 0] as [UInt8] })
     endure((0..<130_000).flatMap { _ in [0, 0, 1, 0x26, 0x01, 0xAF, 0xFF] as [UInt8] })
-    endure(stream + (0..<130_000).flatMap { _ in [0, 0, 1, 0x02, 0x01, 0xAF, 0xFF] as [UInt8] })
+    // Each of these is an error, of which Swift Testing records the call stack.
+    endure(stream + (0..<40_000).flatMap { _ in [0, 0, 1, 0x02, 0x01, 0xAF, 0xFF] as [UInt8] })
   }
 }
 

@@ -100,8 +100,8 @@ func endure(
     }
     let mode = upstream.byPulling ? "pulled" : upstream.isSeekable ? "seekable" : "pushed"
     #expect(!outcome.hangs, "\(mode)", sourceLocation: sourceLocation)
-    // Several times what it takes where nothing else runs: what is not bounded takes minutes.
-    #expect(seconds < 10, "\(mode)", sourceLocation: sourceLocation)
+    // Many times what it takes on a slow machine: what is not bounded takes minutes.
+    #expect(seconds < 60, "\(mode)", sourceLocation: sourceLocation)
     #expect(memory ?? .max < 64 << 20, "\(mode)", sourceLocation: sourceLocation)
     #expect(!outcome.isSilent, "\(mode): \(outcome)", sourceLocation: sourceLocation)
     return outcome

@@ -21,6 +21,7 @@ final class RunWatch {
   /// Number of frames that the encoder still had at the last tick of an ending run.
   private var framesLeft: Int?
   private var ticks = 0
+  private var lastTick: SuspendingClock.Instant?
   private var isStarted = true
   /// Nil while the stream runs normally.
   private var ending: RunEnding?
@@ -115,9 +116,10 @@ final class RunWatch {
   }
 
   private func tick() -> RunAttempt.Outcome? {
+    guard let interval = intervalSinceLastTick() else { return nil }
     ticks += 1
     let meters = assembly.state.withLock { $0.meters }
-    var state = activity.state(meters, bytes: take.size, interval: beat)
+    var state = activity.state(meters, bytes: take.size, interval: interval)
     if ending != nil {
       // Frames leave the encoder long before bytes reach the file.
       let left = progress().framesLeft
@@ -128,11 +130,12 @@ final class RunWatch {
     defer { for meter in meters { meter.resumeWatching() } }
     if ticks.isMultiple(of: ticksPerReport) { events.yield(.progress(progress())) }
     guard isStarted || ending != nil else { return fail(RunFailure(.failed, Self.notStarted)) }
-    if let complaint = missingPluginFailure(state) { return fail(complaint) }
+    if let complaint = missingPluginFailure(state, interval) { return fail(complaint) }
     guard
-      let step = ending?.next(state, interval: beat, hasSentEndOfStream: hasSentEndOfStream.current)
+      let step = ending?.next(
+        state, interval: interval, hasSentEndOfStream: hasSentEndOfStream.current)
     else {
-      guard ending == nil, let frozen = watchdog.complaint(state, interval: beat) else {
+      guard ending == nil, let frozen = watchdog.complaint(state, interval: interval) else {
         return nil
       }
       return fail(RunFailure(.frozen, frozen))
@@ -153,11 +156,22 @@ final class RunWatch {
     return nil
   }
 
+  /// Returns the time since the last tick in seconds, at most that between ticks; nil if hardly any
+  /// has passed: on a busy machine, ticks come late and in bursts, during which nothing can have
+  /// happened.
+  private func intervalSinceLastTick() -> Double? {
+    let now = SuspendingClock.now
+    let interval = lastTick.map { $0.duration(to: now).seconds } ?? beat
+    guard interval >= beat / 2 else { return nil }
+    lastTick = now
+    return min(beat, interval)
+  }
+
   /// Returns a failure if a plugin is missing and no data flows any more; until then, the element
   /// may still provide other streams.
-  private func missingPluginFailure(_ state: Activity.State) -> RunFailure? {
+  private func missingPluginFailure(_ state: Activity.State, _ interval: Double) -> RunFailure? {
     guard ending == nil, !missing.isEmpty else { return nil }
-    quiet = state == .moves ? 0 : quiet + beat
+    quiet = state == .moves ? 0 : quiet + interval
     guard quiet >= 1 else { return nil }
     return assembly.complaint(ofMissing: missing).map { RunFailure(.failed, $0) }
   }
@@ -199,7 +213,7 @@ final class RunWatch {
     }
     guard ending != nil else {
       ending = RunEnding(.failed(failure))
-      endAtSources()
+      endAtSources(resumesStart: true)
       return nil
     }
     ending?.fail(failure)
@@ -234,11 +248,16 @@ final class RunWatch {
 
   /// Sends EOS to the sources, once the pipeline has started: the event would deadlock with a
   /// source that is blocked until then.
-  private func endAtSources() {
-    Blocking.start { [assembly, hasSentEndOfStream] in
+  ///
+  /// - Parameter resumesStart: whether the pipeline failed. GstBin gives up the change to PLAYING
+  ///   after an error, and sinks that have not prerolled by then, because the encoder is still at
+  ///   its first pictures, would never write anything.
+  private func endAtSources(resumesStart: Bool = false) {
+    Blocking.start { [assembly, answers, hasSentEndOfStream] in
       _ = assembly.pipeline.waitForState(timeout: .max)
       hasSentEndOfStream.withLock { $0 = true }
       assembly.pipeline.send(.endOfStream)
+      if resumesStart { answers.start { _ = assembly.pipeline.play() } }
     }
   }
 

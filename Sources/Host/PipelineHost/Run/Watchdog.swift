@@ -103,7 +103,7 @@ extension LinkMeter {
 struct Activity {
   private var buffers = -1
   private var bytes = -1
-  private var work = Work()
+  private var demand = CPUDemand()
 
   enum State {
     case moves
@@ -119,34 +119,65 @@ struct Activity {
   ///   - interval: time since the last call, in seconds, without the time that the machine slept.
   mutating func state(_ meters: [LinkMeter], bytes: Int, interval: Double) -> State {
     let buffers = meters.reduce(0) { $0 &+ $1.buffers }
-    let work = Work.now
-    defer { (self.buffers, self.bytes, self.work) = (buffers, bytes, work) }
+    let seconds = demand.secondsSinceLastCall()
+    defer { (self.buffers, self.bytes) = (buffers, bytes) }
     if buffers != self.buffers || bytes != self.bytes { return .moves }
-    // On a busy machine a process at work gets little of the CPU, and is interrupted often.
-    let isWorking =
-      work.seconds - self.work.seconds > interval / 4
-      || work.interruptions &- self.work.interruptions >= Self.interruptionsAtWork
-    return isWorking ? .works : .rests
+    return seconds > interval / 4 ? .works : .rests
+  }
+}
+
+/// The time for which threads of this process ran or waited for a CPU. Unlike the CPU time, it does
+/// not shrink when other processes keep the machine busy.
+private struct CPUDemand {
+  /// Nanoseconds so far, by thread ID.
+  private var threads: [Int32: UInt64] = [:]
+
+  /// Returns the sum over all threads, in seconds.
+  mutating func secondsSinceLastCall() -> Double {
+    let now = Self.current ?? Self.processTime
+    defer { threads = now }
+    let nanoseconds = now.reduce(0.0) { sum, thread in
+      let before = threads[thread.key] ?? 0
+      return sum + (thread.value > before ? Double(thread.value - before) : 0)
+    }
+    return nanoseconds * 1e-9
   }
 
-  /// Number of interruptions between two calls from which a process counts as being at work: one
-  /// that waits is hardly ever interrupted.
-  private static let interruptionsAtWork = 5
-
-  /// The work of the process so far.
-  private struct Work {
-    /// CPU time.
-    var seconds = 0.0
-    /// The number of times that another process was given the CPU before this one gave it away.
-    var interruptions = 0
-
-    static var now: Work {
-      var usage = rusage()
-      guard getrusage(RUSAGE_SELF.rawValue, &usage) == 0 else { return Work() }
-      let seconds = [usage.ru_utime, usage.ru_stime].reduce(0) {
-        $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6
+  /// Nil where the kernel does not tell how long threads wait for a CPU.
+  private static var current: [Int32: UInt64]? {
+    let path = "/proc/self/task"
+    guard let folder = opendir(path) else { return nil }
+    defer { closedir(folder) }
+    var threads: [Int32: UInt64] = [:]
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      return Work(seconds: seconds, interruptions: usage.ru_nivcsw)
+      guard let thread = Int32(name), let time = time(at: "\(path)/\(name)/schedstat") else {
+        continue
+      }
+      threads[thread] = time
     }
+    return threads.isEmpty ? nil : threads
+  }
+
+  /// Returns the time on a CPU and the time waiting for one, the first two numbers of the file.
+  private static func time(at path: String) -> UInt64? {
+    guard let file = fopen(path, "r") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 128)
+    guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+    let numbers = String(
+      decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self
+    )
+    .split(separator: " ").prefix(2).compactMap { UInt64($0) }
+    return numbers.count == 2 ? numbers[0] &+ numbers[1] : nil
+  }
+
+  /// The CPU time of the whole process, as that of one thread.
+  private static var processTime: [Int32: UInt64] {
+    var time = timespec()
+    guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return [:] }
+    return [0: UInt64(max(0, time.tv_sec)) &* 1_000_000_000 &+ UInt64(max(0, time.tv_nsec))]
   }
 }
