@@ -419,6 +419,16 @@ struct ConvertCommandTests {
     #expect(try Command.run(["convert", "film_SBS.mp4"], in: folder).status == 3)
   }
 
+  @Test(
+    "movies have any name",
+    arguments: ["it's 50% = ü [1] {2} ${3} SBS.mp4", "quality=b_SBS.mp4", "#%03d ? * SBS.mp4"])
+  func names(name: String) async throws {
+    try await TestMovie.sideBySide(folder.path("plain.mp4"), frames: 4)
+    try FileManager.default.moveItem(atPath: folder.path("plain.mp4"), toPath: folder.path(name))
+    try convert([name, "--preset", "ultrafast"])
+    #expect(folder.names == [name, name.dropLast(4) + "_MVHEVC.mov"].sorted())
+  }
+
   @Test("wrong arguments are reported before anything runs")
   func mistakes() throws {
     try makeSpatial()

@@ -68,6 +68,8 @@ struct RecognizedLayoutTests {
       ("360_TB", 4096, 4096, .packed(fullTB), .kind(.equirectangular)),
       ("360_TB", 4096, 4100, .packed(fullTB), .kind(.equirectangular)),
       ("360_SBS", 4096, 2048, .packed(full), .kind(.equirectangular)),
+      ("360_TB", 3840, 1920, .packed(fullTB), .kind(.equirectangular)),
+      ("180_TB", 2048, 2048, .packed(fullTB), .kind(.halfEquirectangular)),
       ("FISHEYE190_SBS", 4096, 2048, .packed(full), .fisheye(190)),
       ("LR_F135", 4096, 2048, .packed(full), .fisheye(135)),
       // The shape does not fit a bare number.

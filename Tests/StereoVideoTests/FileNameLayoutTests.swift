@@ -49,11 +49,21 @@ struct FileNameLayoutTests {
     arguments: [
       ("rl", PackingLayout.Arrangement.sideBySide), ("sbsr", .sideBySide), ("sbs2r", .sideBySide),
       ("right-left", .sideBySide), ("BT", .topBottom), ("bottom-top", .topBottom),
-      ("abr", .topBottom),
+      ("abr", .topBottom), ("SBS_RL", .sideBySide), ("hsbs.rl", .sideBySide),
+      ("SBS crosseyed", .sideBySide), ("cross-eyed SBS", .sideBySide), ("OU_BT", .topBottom),
+      ("Half-OU bottom-top", .topBottom), ("3D RL SBS", .sideBySide),
     ])
   func reversed(term: String, arrangement: PackingLayout.Arrangement) {
     #expect(
       FileNameLayout(path: "x_\(term).mp4").eyes == .packed(arrangement, rightViewFirst: true))
+  }
+
+  @Test(
+    "an order of the other arrangement, and an ordinary word, do not change the eyes' order",
+    arguments: ["x_OU_RL.mp4", "x_SBS_BT.mp4", "Film.OU bt.mkv", "x_SBS_LR.mp4"])
+  func otherOrder(name: String) {
+    let eyes = FileNameLayout(path: name).eyes
+    #expect(eyes == Self.above || eyes == Self.beside)
   }
 
   @Test(

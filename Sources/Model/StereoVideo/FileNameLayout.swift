@@ -11,6 +11,14 @@ package struct FileNameLayout: Equatable, Sendable {
     case single
     /// An arrangement that no element can separate, in words.
     case inseparable(String)
+
+    /// Returns these eyes if they are the other ones with the right eye first.
+    fileprivate func rightFirst(in other: Eyes?) -> Eyes? {
+      guard case .packed(let arrangement, rightViewFirst: true) = self,
+        other == .packed(arrangement, rightViewFirst: false)
+      else { return nil }
+      return self
+    }
   }
 
   package enum Projection: Equatable, Sendable {
@@ -72,7 +80,10 @@ package struct FileNameLayout: Equatable, Sendable {
   ) -> Bool {
     if let found = EyesTerm(term) {
       // "2D to 3D SBS"
-      if eyes == nil || eyes == .single {
+      if let order = found.eyes.rightFirst(in: eyes), !found.isOrdinaryWord || isCapital {
+        // "SBS_RL", "SBS crosseyed"
+        eyes = order
+      } else if eyes == nil || eyes == .single {
         eyes = found.eyes
         isHalf = found.isHalf
         hasDoubtfulEyes =
@@ -205,7 +216,9 @@ private struct EyesTerm {
     let terms: [(FileNameLayout.Eyes, String)] = [
       // Those that end in l and r are FFmpeg's names for 'stereo3d'.
       (.packed(.sideBySide, rightViewFirst: false), "sbs lr sidebyside leftright 3dh sbsl"),
-      (.packed(.sideBySide, rightViewFirst: true), "rl rightleft sbsr crosseye crosseyed"),
+      (
+        .packed(.sideBySide, rightViewFirst: true), "rl rightleft sbsr crosseye crosseyed crossview"
+      ),
       (
         .packed(.topBottom, rightViewFirst: false),
         "tb tab ou 3dv topbottom topandbottom overunder overandunder ab abl tbl"

@@ -228,9 +228,9 @@ private struct Recognition {
     guard let shapes = projection.shapes, let ratio = evidence.frame?.ratio else { return false }
     return switch eyes {
     case .one: ratio.isNear(shapes.one)
-    // 360 degrees side by side are often squeezed into a frame of 2:1.
+    // Two eyes of 360 degrees are often squeezed into a frame of 2:1.
     case .packed(.sideBySide, _): ratio.isNear(shapes.sideBySide) || ratio.isNear(shapes.one)
-    case .packed(.topBottom, _): ratio.isNear(shapes.topBottom)
+    case .packed(.topBottom, _): ratio.isNear(shapes.topBottom) || ratio.isNear(shapes.one)
     case .packed(.frameByFrame, _): ratio.isNear(shapes.one)
     case nil: [shapes.one, shapes.sideBySide, shapes.topBottom].contains(where: ratio.isNear)
     }

@@ -21,11 +21,14 @@ struct PipelineArguments: ParsableArguments {
 
   var values: [String] { positional + with }
 
-  /// Returns whether an argument sets a parameter. A path that contains `=` has to be written with
-  /// a slash before it.
+  /// Returns whether an argument sets a parameter: it begins with the name of one, and is not a
+  /// file that exists. Another path that begins so has to be written with a slash before it.
   static func isValue(_ text: String) -> Bool {
-    guard let equals = text.firstIndex(of: "=") else { return false }
-    return !text[..<equals].contains("/") && !text[..<equals].contains(".")
+    guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return false }
+    return text[..<equals].allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0))
+    }
+      && access(text, F_OK) != 0
   }
 
   /// Returns the resolved graph. Prints errors and warnings; throws the exit code if the file
