@@ -50,6 +50,12 @@ struct RecognizedLayoutTests {
   func pixels() {
     #expect(found(step("a_SBS.mp4", 1920, 1080, pixelShape: 2))?.eyes == .packed(Self.full))
     #expect(found(step("a_TB.mp4", 1920, 1080, pixelShape: 0.5))?.eyes == .packed(Self.fullTB))
+    // "Half" in the name is not applied twice.
+    let undone = found(step("a.Half-SBS.mkv", 1920, 800, pixelShape: 2))
+    #expect(undone?.eyes == .packed(Self.full) && undone?.notes.count == 2)
+    #expect(found(step("a.HSBS.mkv", 1920, 800, pixelShape: 64.0 / 45))?.eyes == .packed(Self.half))
+    #expect(found(step("a.HOU.mkv", 1920, 1080, pixelShape: 0.5))?.eyes == .packed(Self.fullTB))
+    #expect(found(step("a.HOU.mkv", 1920, 1080, pixelShape: 2))?.eyes == .packed(Self.halfTB))
   }
 
   @Test(

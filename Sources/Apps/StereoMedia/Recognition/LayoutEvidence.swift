@@ -68,6 +68,16 @@ package struct LayoutEvidence: Sendable {
     var ratio: Double { Double(width) / Double(height) }
     /// Width divided by height, as displayed.
     var displayedRatio: Double { ratio * pixelShape }
+
+    /// Returns whether the pixels are about twice as wide, or as high, as a square: eyes that were
+    /// squeezed to half are displayed in their own shape.
+    func hasPixels(undoing arrangement: PackingLayout.Arrangement) -> Bool {
+      switch arrangement {
+      case .sideBySide: pixelShape > 1.8
+      case .topBottom: pixelShape < 0.56
+      case .frameByFrame: false
+      }
+    }
   }
 
   /// The arrangement that the user specifies.

@@ -185,8 +185,11 @@ private struct Recognition {
     // Pictures that surround the viewer have no pixel shape.
     guard projection == .flat, arrangement != .frameByFrame else { return false }
     if let named = evidence.name.isHalf {
+      // FFmpeg's filters, for example, turn half the width into pixels of 2:1.
+      let isUndone = evidence.frame?.hasPixels(undoing: arrangement) ?? false
       if named { self.named.append("each squeezed to half") }
-      return named
+      if named, isUndone { notes.append("the shape of its pixels undoes that already") }
+      return named && !isUndone
     }
     guard let ratio = evidence.frame?.displayedRatio, !ratio.isOfFullEyes(arrangement) else {
       return false
