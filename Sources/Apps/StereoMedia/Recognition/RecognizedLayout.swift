@@ -187,7 +187,7 @@ private struct Recognition {
     if let named = evidence.name.isHalf {
       // FFmpeg's filters, for example, turn half the width into pixels of 2:1.
       let isUndone = evidence.frame?.hasPixels(undoing: arrangement) ?? false
-      if named { self.named.append("each squeezed to half") }
+      self.named.append(named ? "each squeezed to half" : "each in full size")
       if named, isUndone { notes.append("the shape of its pixels undoes that already") }
       return named && !isUndone
     }

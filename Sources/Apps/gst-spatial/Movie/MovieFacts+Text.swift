@@ -187,9 +187,9 @@ extension MovieFacts {
 
   private var frameRateText: String {
     frameRate.map { rate in
-      // Matroska's clock of milliseconds makes 24.001 of 24.
+      // Matroska's clock of milliseconds makes 24.003 of 24 in a short movie.
       let usual = [24_000 / 1001.0, 24, 25, 30_000 / 1001.0, 30, 50, 60_000 / 1001.0, 60]
-      let named = usual.first { abs($0 - rate) < 0.0015 * $0 / 24 } ?? rate
+      let named = usual.first { abs($0 - rate) < 0.005 * $0 / 24 } ?? rate
       return "\(NumberFormat.short(named, 3)) frames/s"
     } ?? "unknown frame rate"
   }
@@ -226,9 +226,12 @@ extension MovieFacts {
     guard let pixels = entry.pixelAspectRatio,
       pixels.horizontalSpacing != pixels.verticalSpacing, pixels.verticalSpacing > 0
     else { return "" }
-    let shown =
-      Double(entry.width) * Double(pixels.horizontalSpacing) / Double(pixels.verticalSpacing)
-    return " shown as \(Int(shown.rounded()))x\(entry.height) (pixels "
+    let stretch = Double(pixels.horizontalSpacing) / Double(pixels.verticalSpacing)
+    // Nothing is shown smaller than it is.
+    let width = Double(entry.width) * max(stretch, 1)
+    let height = Double(entry.height) / min(stretch, 1)
+    guard width < 1e6, height < 1e6 else { return "" }
+    return " shown as \(Int(width.rounded()))x\(Int(height.rounded())) (pixels "
       + "\(pixels.horizontalSpacing):\(pixels.verticalSpacing))"
   }
 
