@@ -77,6 +77,39 @@ struct ForeignMovieTests {
     #expect((0.6...0.9).contains(Double(start) ?? 0), "\(streams)")
   }
 
+  @Test(
+    "audio that cannot be decoded is left out with a warning",
+    arguments: [
+      ("a.mkv", "tta", "the audio track 1 (Lossless True Audio (TTA)) is left out: nothing can"),
+      ("a.mkv", "alac", "the audio track 1 is left out: there is no decoder for"),
+      ("a.ts", "dca", "audio of 'a.ts' (DTS) is left out"),
+    ])
+  func undecodable(name: String, coding: String, warning: String) async throws {
+    try await make(
+      name,
+      Self.pictures() + Self.sound + ["-c:v", "libx264", "-c:a", coding, "-strict", "-2"])
+    let said = try convert(name)
+    #expect(said.contains("warning: \(warning)"), "\(said)")
+    #expect(try await probe("stream=codec_name").contains("hevc"))
+  }
+
+  @Test(
+    "nothing is said of audio that is kept",
+    arguments: [
+      ("a.mkv", "flac"), ("a.mkv", "libopus"), ("a.mkv", "pcm_s16le"), ("a.mkv", "libvorbis"),
+      ("a.mp4", "flac"), ("a.ts", "ac3"), ("a.avi", "libmp3lame"),
+    ])
+  func silence(name: String, coding: String) async throws {
+    try await make(
+      name,
+      Self.pictures() + Self.sound + ["-c:v", "libx264", "-c:a", coding, "-strict", "-2"])
+    let said = try convert(name)
+    #expect(!said.contains("warning"), "\(said)")
+    let duration = try await probe("stream=codec_type,duration")
+      .firstMatch(of: /audio\|duration=(\d\.\d+)/)?.1
+    #expect((0.95...1.1).contains(duration.flatMap { Double($0) } ?? 0), "\(coding)")
+  }
+
   @Test("vertical bars are one picture, not two eyes", arguments: ["testsrc", "smptebars"])
   func bars(pattern: String) async throws {
     try await make(

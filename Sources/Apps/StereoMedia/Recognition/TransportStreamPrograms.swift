@@ -10,6 +10,9 @@
 package struct TransportStreamPrograms: Equatable, Sendable {
   /// The numbers of the programs with video, in the order of their association table.
   package let withVideo: [Int]
+  /// The codings of audio streams that `tsdemux` ignores: types that mean audio on Blu-ray discs
+  /// and in what FFmpeg writes, but other things elsewhere.
+  package let ignoredAudio: [String]
 
   /// The tables are repeated several times a second; this many bytes at the start have them.
   private static let examinedSize = 4 << 20
@@ -31,27 +34,65 @@ package struct TransportStreamPrograms: Equatable, Sendable {
       return nil
     }
     var numbers: [Int] = []
+    var ignored: [String] = []
     // Number and PID, of two bytes each; number 0 is that of the network.
     for index in stride(from: 0, to: association.count - 3, by: 4) {
       let number = Int(association[index]) << 8 | Int(association[index + 1])
       let pid = Int(association[index + 2] & 0x1F) << 8 | Int(association[index + 3])
       guard number != 0, let map = packets.table(pid: pid, id: 2, number: number) else { continue }
-      if Self.hasVideo(map) { numbers.append(number) }
+      let program = Program(map)
+      // MPEG-1, MPEG-2, MPEG-4, H.264, H.265, H.266, VC-1 (table 2-34).
+      if program.streams.contains(where: {
+        [0x01, 0x02, 0x10, 0x1B, 0x24, 0x33, 0xEA].contains($0.type)
+      }) {
+        numbers.append(number)
+      }
+      guard !program.registrations.contains("HDMV") else { continue }
+      ignored += program.streams.compactMap { stream in
+        stream.registrations.isEmpty ? Self.discAudio[stream.type] : nil
+      }
     }
-    withVideo = numbers
+    (withVideo, ignoredAudio) = (numbers, ignored)
   }
 
-  /// Whether the content of a program's map lists a video stream.
-  private static func hasVideo(_ map: [UInt8]) -> Bool {
+  private static let discAudio: [UInt8: String] = [0x82: "DTS", 0x83: "TrueHD", 0x85: "DTS-HD"]
+}
+
+/// The content of a program's map (2.4.4.8).
+private struct Program {
+  private(set) var streams: [(type: UInt8, registrations: [String])] = []
+  /// The format identifiers of the whole program.
+  let registrations: [String]
+
+  init(_ map: [UInt8]) {
     // PCR PID and descriptors of the program.
-    guard map.count >= 4 else { return false }
-    var position = 4 + (Int(map[2] & 0x0F) << 8 | Int(map[3]))
-    while position + 5 <= map.count {
-      // MPEG-1, MPEG-2, MPEG-4, H.264, H.265, H.266, VC-1 (table 2-34).
-      if [0x01, 0x02, 0x10, 0x1B, 0x24, 0x33, 0xEA].contains(map[position]) { return true }
-      position += 5 + (Int(map[position + 3] & 0x0F) << 8 | Int(map[position + 4]))
+    guard map.count >= 4 else {
+      registrations = []
+      return
     }
-    return false
+    var position = 4 + (Int(map[2] & 0x0F) << 8 | Int(map[3]))
+    registrations = Self.registrations(map.prefix(position).dropFirst(4))
+    while position + 5 <= map.count {
+      let end = position + 5 + (Int(map[position + 3] & 0x0F) << 8 | Int(map[position + 4]))
+      let descriptors = map.prefix(end).dropFirst(position + 5)
+      streams.append((map[position], Self.registrations(descriptors)))
+      position = end
+    }
+  }
+
+  /// Returns the format identifiers of registration descriptors (2.6.8).
+  private static func registrations(_ descriptors: ArraySlice<UInt8>) -> [String] {
+    var found: [String] = []
+    var rest = descriptors
+    while rest.count >= 2 {
+      let (tag, size) = (rest[rest.startIndex], Int(rest[rest.startIndex + 1]))
+      let content = rest.dropFirst(2).prefix(size)
+      if tag == 5, content.count >= 4 {
+        found.append(String(decoding: content.prefix(4), as: UTF8.self))
+      }
+      rest = rest.dropFirst(2 + size)
+    }
+    return found
   }
 }
 

@@ -294,12 +294,19 @@ struct ConversionChoice {
         "warning: the Dolby Vision metadata of '\(input)' are not kept; the pictures are encoded "
           + "as players without Dolby Vision show them")
     }
-    if CopiedFormat(path: input) == .transportStream,
-      let programs = TransportStreamPrograms(path: input)?.withVideo, programs.count > 1
-    {
+    guard CopiedFormat(path: input) == .transportStream,
+      let programs = TransportStreamPrograms(path: input)
+    else { return }
+    if programs.withVideo.count > 1 {
       Terminal.error.line(
-        "warning: '\(input)' has \(programs.count) programs with video, "
-          + "\(programs.map(String.init).joined(separator: ", ")); only one of them is converted")
+        "warning: '\(input)' has \(programs.withVideo.count) programs with video, "
+          + "\(programs.withVideo.map(String.init).joined(separator: ", ")); only one of them is "
+          + "converted")
+    }
+    if !programs.ignoredAudio.isEmpty {
+      Terminal.error.line(
+        "warning: audio of '\(input)' (\(programs.ignoredAudio.joined(separator: ", "))) is left "
+          + "out: GStreamer does not read it in this kind of transport stream")
     }
   }
 

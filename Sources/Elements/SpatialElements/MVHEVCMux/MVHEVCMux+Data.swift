@@ -140,7 +140,10 @@ extension MVHEVCMux.Streaming {
       let isTimed = buffer.pts != nil || buffer.dts != nil
       guard isGap || !isTimed || buffer.flags.contains(.header) else { continue }
       let input = muxInput(pad)
-      if !isTimed, input.kind == .audio, input.audioEnd == nil {
+      if input.isHeader(buffer) {
+        _ = pad.pop()
+        hasDropped = true
+      } else if !isTimed, input.kind == .audio, input.audioEnd == nil {
         _ = pad.pop()
         hasDropped = true
         guard !input.lacksBeginning else { continue }
@@ -153,9 +156,6 @@ extension MVHEVCMux.Streaming {
       } else if isGap {
         guard input.kind == .eye || (movie == nil && input.needsData) else { continue }
         hasDropped = pad.dropGap() || hasDropped
-      } else if input.isHeader(buffer) {
-        _ = pad.pop()
-        hasDropped = true
       }
     }
     return hasDropped

@@ -84,30 +84,46 @@ extension AggregatorPad {
 struct UnlinkedPads {
   /// Time allowed for links that are made while data flows, as after a demuxer.
   private static let patience = ClockTime.second * 5
+  /// The same for eyes, without which there is no movie: a busy machine may take long to start a
+  /// decoder.
+  private static let patienceForEyes = ClockTime.second * 15
 
-  private var timer: Timer?
+  private var timers: [Timer] = []
 
-  /// Call it when a stream begins on a pad of the element. A few seconds later, an eye without a
+  /// Call it when a stream begins on a pad of the element. Some seconds later, an eye without a
   /// source is an error; any other pad without one gets EOS.
   mutating func watch(_ element: some AggregatorImplementation) {
-    guard timer == nil, !element.unlinkedPads.isEmpty else { return }
-    timer = Timer(after: Self.patience, for: element) {
-      for pad in element.unlinkedPads {
-        guard let eye = Eye(rawValue: pad.name) else {
-          element.postWarning(
-            ElementError(
-              .pad, "Nothing is linked to the pad \(pad.name), so it is treated as ended."))
-          pad.end()
-          continue
-        }
-        element.post(
-          ElementError(
-            .pad,
-            "Nothing is linked to the pad of the \(eye) eye; both eyes are needed. Link a video "
-              + "source to the pad \(pad.name)."))
-      }
+    guard timers.isEmpty else { return }
+    let unlinked = element.unlinkedPads
+    if unlinked.contains(where: { $0.eye == nil }) {
+      timers.append(
+        Timer(after: Self.patience, for: element) {
+          for pad in element.unlinkedPads where pad.eye == nil {
+            element.postWarning(
+              ElementError(
+                .pad, "Nothing is linked to the pad \(pad.name), so it is treated as ended."))
+            pad.end()
+          }
+        })
+    }
+    if unlinked.contains(where: { $0.eye != nil }) {
+      timers.append(
+        Timer(after: Self.patienceForEyes, for: element) {
+          for pad in element.unlinkedPads {
+            guard let eye = pad.eye else { continue }
+            element.post(
+              ElementError(
+                .pad,
+                "Nothing is linked to the pad of the \(eye) eye; both eyes are needed. Link a "
+                  + "video source to the pad \(pad.name)."))
+          }
+        })
     }
   }
+}
+
+extension AggregatorPad {
+  fileprivate var eye: Eye? { Eye(rawValue: name) }
 }
 
 extension AggregatorImplementation {

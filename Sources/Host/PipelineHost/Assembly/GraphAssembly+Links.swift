@@ -220,6 +220,33 @@ extension GraphAssembly {
     }
   }
 
+  /// Leaves out the optional branch of a movie in which an element has failed, such as a decoder
+  /// that refuses its stream: its data are dropped, and it ends where it joins other streams.
+  ///
+  /// - Returns: whether the element belongs to such a branch; otherwise its error ends the run.
+  func leaveOutBranch(of child: String) -> Bool {
+    guard makesMoviesWithAudio,
+      let failed = graph.elements.firstIndex(where: { $0.name == child && $0.isOptional }),
+      let first = graph.links.indices.first(where: {
+        startsOptionalBranch($0)
+          && (graph.links[$0].sink.element == failed
+            || links(after: $0).contains { graph.links[$0].sink.element == failed })
+      })
+    else { return false }
+    let (meters, isNew) = state.withLock { ($0.meters, $0.leftOut.insert(first).inserted) }
+    guard isNew else { return true }
+    guard let pad = meters.first(where: { $0.link == first })?.pad else { return false }
+    pad.dropBuffers()
+    for link in [first] + links(after: first)
+    where !graph.elements[graph.links[link].sink.element].isOptional {
+      if let end = meters.first(where: { $0.link == link })?.pad.peer { sendEndOfStream(to: end) }
+    }
+    warnOfTrack(
+      pad, pad.currentCaps ?? pad.possibleCaps, "nothing can decode its",
+      of: graph.links[first].source.element)
+    return true
+  }
+
   /// Warns about a track that is left out, if the graph creates movies with audio.
   private func warnOfTrack(_ pad: Pad, _ caps: Caps, _ reason: String, of element: Int) {
     // Both eyes and the stream that they come from are one track.
@@ -254,6 +281,7 @@ extension GraphAssembly {
     let kinds = [
       "audio/": "audio ", "video/": "video ", "image/": "picture ", "subpicture/": "subtitle ",
       "text/": "subtitle ", "application/x-ssa": "subtitle ", "application/x-ass": "subtitle ",
+      "application/x-subtitle": "subtitle ", "application/x-usf": "subtitle ",
       "meta/": "metadata ",
     ]
     return kinds.first { type.hasPrefix($0.key) }?.value ?? ""

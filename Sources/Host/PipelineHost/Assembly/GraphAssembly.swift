@@ -17,6 +17,8 @@ final class GraphAssembly: Sendable {
     /// Descriptions of the pads that appeared at each element, for messages.
     var offered: [Int: [(name: String, caps: Caps)]] = [:]
     var meters: [LinkMeter] = []
+    /// First links of the optional branches that were left out because of an error.
+    var leftOut: Set<Int> = []
   }
 
   let graph: ResolvedGraph
@@ -255,7 +257,7 @@ extension GraphAssembly {
   }
 
   /// Keeps the pipeline until the event is through, which may be after the run has given up.
-  private func sendEndOfStream(to pad: Pad) {
+  func sendEndOfStream(to pad: Pad) {
     Blocking.start { [self] in
       pad.send(.endOfStream)
       withExtendedLifetime(self) {}

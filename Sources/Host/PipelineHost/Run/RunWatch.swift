@@ -101,6 +101,12 @@ final class RunWatch {
     switch message.content {
     case .endOfStream: return end()
     case .error(let failure):
+      if ending == nil, let child = assembly.pipeline.child(sending: message),
+        assembly.leaveOutBranch(of: child)
+      {
+        resumeStart()
+        return nil
+      }
       let diagnostic =
         assembly.missingPad(after: failure)
         ?? assembly.diagnostic(.error, failure, message, missing: missing)
@@ -213,7 +219,7 @@ final class RunWatch {
     }
     guard ending != nil else {
       ending = RunEnding(.failed(failure))
-      endAtSources(resumesStart: true)
+      endAtSources(hasFailed: true)
       return nil
     }
     ending?.fail(failure)
@@ -249,16 +255,21 @@ final class RunWatch {
   /// Sends EOS to the sources, once the pipeline has started: the event would deadlock with a
   /// source that is blocked until then.
   ///
-  /// - Parameter resumesStart: whether the pipeline failed. GstBin gives up the change to PLAYING
-  ///   after an error, and sinks that have not prerolled by then, because the encoder is still at
-  ///   its first pictures, would never write anything.
-  private func endAtSources(resumesStart: Bool = false) {
-    Blocking.start { [assembly, answers, hasSentEndOfStream] in
+  /// - Parameter hasFailed: whether an element has reported an error.
+  private func endAtSources(hasFailed: Bool = false) {
+    Blocking.start { [assembly, hasSentEndOfStream, resumeStart] in
       _ = assembly.pipeline.waitForState(timeout: .max)
       hasSentEndOfStream.withLock { $0 = true }
       assembly.pipeline.send(.endOfStream)
-      if resumesStart { answers.start { _ = assembly.pipeline.play() } }
+      if hasFailed { resumeStart() }
     }
+  }
+
+  /// Continues the change to PLAYING, which GstBin gives up after an error: sinks that have not
+  /// prerolled by then, because the encoder is still at its first pictures, would never write
+  /// anything.
+  private var resumeStart: @Sendable () -> Void {
+    { [assembly, answers] in answers.start { _ = assembly.pipeline.play() } }
   }
 
   private func warnOfCut(_ reason: RunEnding.Reason?) {
