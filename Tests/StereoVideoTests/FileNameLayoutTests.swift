@@ -60,10 +60,12 @@ struct FileNameLayoutTests {
 
   @Test(
     "an order of the other arrangement, and an ordinary word, do not change the eyes' order",
-    arguments: ["x_OU_RL.mp4", "x_SBS_BT.mp4", "Film.OU bt.mkv", "x_SBS_LR.mp4"])
-  func otherOrder(name: String) {
-    let eyes = FileNameLayout(path: name).eyes
-    #expect(eyes == Self.above || eyes == Self.beside)
+    arguments: [
+      ("x_OU_RL.mp4", above), ("x_SBS_BT.mp4", beside), ("Film.3D.OU bt.mkv", above),
+      ("x_SBS_LR.mp4", beside),
+    ])
+  func otherOrder(name: String, eyes: FileNameLayout.Eyes) {
+    #expect(FileNameLayout(path: name).eyes == eyes)
   }
 
   @Test(
@@ -71,7 +73,7 @@ struct FileNameLayoutTests {
     arguments: [
       ("Vivre ou mourir.mkv", true), ("Pierrot le fou.mkv", true), ("The Tab.mkv", true),
       ("Film.OU.mkv", false), ("Film 3D ou.mkv", false), ("dive_360_tab.mp4", false),
-      ("Half tab.mkv", false),
+      ("Half tab.mkv", false), ("Film ou bottom-top.mkv", false),
     ])
   func doubt(name: String, isDoubtful: Bool) {
     let layout = FileNameLayout(path: name)

@@ -82,7 +82,7 @@ package struct FileNameLayout: Equatable, Sendable {
       // "2D to 3D SBS"
       if let order = found.eyes.rightFirst(in: eyes), !found.isOrdinaryWord || isCapital {
         // "SBS_RL", "SBS crosseyed"
-        eyes = order
+        (eyes, hasDoubtfulEyes) = (order, false)
       } else if eyes == nil || eyes == .single {
         eyes = found.eyes
         isHalf = found.isHalf

@@ -6,12 +6,13 @@
   internal import Glibc
 #endif
 
-/// The programs of an MPEG transport stream (ISO/IEC 13818-1, 2.4.4). GStreamer plays one of them.
+/// The programs of an MPEG transport stream (ISO/IEC 13818-1, 2.4.4): which have video, and audio
+/// that is not read. GStreamer plays one of them.
 package struct TransportStreamPrograms: Equatable, Sendable {
   /// The numbers of the programs with video, in the order of their association table.
   package let withVideo: [Int]
-  /// The codings of audio streams that `tsdemux` ignores: types that mean audio on Blu-ray discs
-  /// and in what FFmpeg writes, but other things elsewhere.
+  /// The codings of audio streams beside video that `tsdemux` ignores: types that mean audio on
+  /// Blu-ray discs and in what FFmpeg writes, but other things elsewhere.
   package let ignoredAudio: [String]
 
   /// The tables are repeated several times a second; this many bytes at the start have them.
@@ -42,11 +43,9 @@ package struct TransportStreamPrograms: Equatable, Sendable {
       guard number != 0, let map = packets.table(pid: pid, id: 2, number: number) else { continue }
       let program = Program(map)
       // MPEG-1, MPEG-2, MPEG-4, H.264, H.265, H.266, VC-1 (table 2-34).
-      if program.streams.contains(where: {
-        [0x01, 0x02, 0x10, 0x1B, 0x24, 0x33, 0xEA].contains($0.type)
-      }) {
-        numbers.append(number)
-      }
+      let videoTypes: Set<UInt8> = [0x01, 0x02, 0x10, 0x1B, 0x24, 0x33, 0xEA]
+      guard program.streams.contains(where: { videoTypes.contains($0.type) }) else { continue }
+      numbers.append(number)
       guard !program.registrations.contains("HDMV") else { continue }
       ignored += program.streams.compactMap { stream in
         stream.registrations.isEmpty ? Self.discAudio[stream.type] : nil

@@ -88,36 +88,34 @@ struct UnlinkedPads {
   /// decoder.
   private static let patienceForEyes = ClockTime.second * 15
 
-  private var timers: [Timer] = []
+  private var timer: Timer?
+  private var timerForEyes: Timer?
 
   /// Call it when a stream begins on a pad of the element. Some seconds later, an eye without a
   /// source is an error; any other pad without one gets EOS.
   mutating func watch(_ element: some AggregatorImplementation) {
-    guard timers.isEmpty else { return }
     let unlinked = element.unlinkedPads
-    if unlinked.contains(where: { $0.eye == nil }) {
-      timers.append(
-        Timer(after: Self.patience, for: element) {
-          for pad in element.unlinkedPads where pad.eye == nil {
-            element.postWarning(
-              ElementError(
-                .pad, "Nothing is linked to the pad \(pad.name), so it is treated as ended."))
-            pad.end()
-          }
-        })
+    if timer == nil, unlinked.contains(where: { $0.eye == nil }) {
+      timer = Timer(after: Self.patience, for: element) {
+        for pad in element.unlinkedPads where pad.eye == nil {
+          element.postWarning(
+            ElementError(
+              .pad, "Nothing is linked to the pad \(pad.name), so it is treated as ended."))
+          pad.end()
+        }
+      }
     }
-    if unlinked.contains(where: { $0.eye != nil }) {
-      timers.append(
-        Timer(after: Self.patienceForEyes, for: element) {
-          for pad in element.unlinkedPads {
-            guard let eye = pad.eye else { continue }
-            element.post(
-              ElementError(
-                .pad,
-                "Nothing is linked to the pad of the \(eye) eye; both eyes are needed. Link a "
-                  + "video source to the pad \(pad.name)."))
-          }
-        })
+    if timerForEyes == nil, unlinked.contains(where: { $0.eye != nil }) {
+      timerForEyes = Timer(after: Self.patienceForEyes, for: element) {
+        for pad in element.unlinkedPads {
+          guard let eye = pad.eye else { continue }
+          element.post(
+            ElementError(
+              .pad,
+              "Nothing is linked to the pad of the \(eye) eye; both eyes are needed. Link a video "
+                + "source to the pad \(pad.name)."))
+        }
+      }
     }
   }
 }

@@ -209,7 +209,7 @@ extension GraphAssembly {
     }
     guard let claimed else {
       let reason = fitting.isEmpty ? "no link takes" : "there is no decoder for"
-      return warnOfTrack(pad, caps, reason, of: element)
+      return warnOfTrack(pad, caps, "\(reason) \(Self.format(of: caps))", of: element)
     }
     do {
       try configure(pad, of: element, asked: graph.links[claimed].source.pad)
@@ -220,30 +220,31 @@ extension GraphAssembly {
     }
   }
 
-  /// Leaves out the optional branch of a movie in which an element has failed, such as a decoder
-  /// that refuses its stream: its data are dropped, and it ends where it joins other streams.
+  /// Leaves out a track of a movie if an element of its optional branch has failed before any data
+  /// came through, such as a decoder that refuses the stream: the branch drops its data, and ends
+  /// where it joins other streams.
   ///
   /// - Returns: whether the element belongs to such a branch; otherwise its error ends the run.
-  func leaveOutBranch(of child: String) -> Bool {
+  func leaveOutTrack(of child: String, _ failure: PipelineFailure) -> Bool {
     guard makesMoviesWithAudio,
       let failed = graph.elements.firstIndex(where: { $0.name == child && $0.isOptional }),
-      let first = graph.links.indices.first(where: {
-        startsOptionalBranch($0)
-          && (graph.links[$0].sink.element == failed
-            || links(after: $0).contains { graph.links[$0].sink.element == failed })
-      })
+      let branch = graph.links.indices.lazy.filter(startsOptionalBranch)
+        .map({ [$0] + self.links(after: $0) })
+        .first(where: { $0.contains { self.graph.links[$0].sink.element == failed } })
     else { return false }
-    let (meters, isNew) = state.withLock { ($0.meters, $0.leftOut.insert(first).inserted) }
-    guard isNew else { return true }
-    guard let pad = meters.first(where: { $0.link == first })?.pad else { return false }
+    let (meters, isKnown) = state.withLock { ($0.meters, $0.leftOut.contains(branch[0])) }
+    guard !isKnown else { return true }
+    let ends = branch.filter { !graph.elements[graph.links[$0].sink.element].isOptional }
+    let joints = meters.filter { ends.contains($0.link) }
+    guard let pad = meters.first(where: { $0.link == branch[0] })?.pad,
+      joints.allSatisfy({ $0.buffers == 0 })
+    else { return false }
+    state.withLock { _ = $0.leftOut.insert(branch[0]) }
     pad.dropBuffers()
-    for link in [first] + links(after: first)
-    where !graph.elements[graph.links[link].sink.element].isOptional {
-      if let end = meters.first(where: { $0.link == link })?.pad.peer { sendEndOfStream(to: end) }
-    }
+    for joint in joints { joint.pad.peer.map(sendEndOfStream) }
     warnOfTrack(
-      pad, pad.currentCaps ?? pad.possibleCaps, "nothing can decode its",
-      of: graph.links[first].source.element)
+      pad, pad.currentCaps ?? pad.possibleCaps, "'\(failure.element)': \(failure.message)",
+      of: graph.links[branch[0]].source.element)
     return true
   }
 
@@ -260,7 +261,7 @@ extension GraphAssembly {
       Diagnostic(
         .warning,
         "\(Self.title(of: pad, caps, kind, number: (number ?? 0) + 1)) is left out: \(reason) "
-          + "\(Self.format(of: caps)) (pad '\(pad.name)')",
+          + "(pad '\(pad.name)')",
         at: graph.elements[element].location))
   }
 
@@ -373,81 +374,5 @@ extension GraphAssembly {
         help: (link.padCaps.map { "the link takes \($0.text), not " } ?? "") + found)
     }
     return nil
-  }
-}
-
-/// The formats that select a pad for a link: caps, or any format of a media type (`audio/*`), which
-/// caps cannot express; alternatives are separated by `;`.
-struct PadFilter {
-  private let caps: Caps
-  /// `audio/`
-  private let kinds: [String]
-
-  init(_ caps: Caps, kinds: [String] = []) {
-    self.caps = caps
-    self.kinds = kinds
-  }
-
-  /// Nil if the text is not valid caps.
-  init?(_ text: String) {
-    guard text.contains("/*") else {
-      guard let caps = Caps(written: text) else { return nil }
-      self.init(caps)
-      return
-    }
-    let caps = Caps.empty
-    var kinds: [String] = []
-    for part in text.split(separator: ";").map({ $0.drop { $0 == " " } }) {
-      let word = part.prefix { $0 != " " }
-      if word.hasSuffix("/*"), word.utf8.dropLast(2).allSatisfy(Self.isLetter) {
-        kinds.append(String(word.dropLast()))
-      } else if let other = Caps(written: String(part)) {
-        caps.append(other)
-      } else {
-        return nil
-      }
-    }
-    self.init(caps, kinds: kinds)
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")
-  }
-
-  func canIntersect(_ other: PadFilter) -> Bool {
-    caps.canIntersect(other.caps) || admitsMediaType(other) || other.admitsMediaType(self)
-      || kinds.contains(where: other.kinds.contains)
-  }
-
-  private func admitsMediaType(_ other: PadFilter) -> Bool {
-    guard !kinds.isEmpty else { return false }
-    return other.caps.isAny
-      || other.caps.structures.contains { part in kinds.contains { part.name.hasPrefix($0) } }
-  }
-
-  fileprivate func admits(_ caps: Caps) -> Bool { canIntersect(PadFilter(caps)) }
-}
-
-extension Caps {
-  /// Parses caps written by a user. GStreamer treats names that do not begin with a letter as
-  /// programming errors and logs criticals for them, so they are rejected first.
-  convenience init?(written text: String) {
-    var isQuoted = false
-    var isStart = true
-    var depth = 0
-    for character in text {
-      if isStart, character != " ", character != "\t", character != "\n" {
-        guard character.isLetter || character == "\"" else { return nil }
-        isStart = false
-      }
-      switch character {
-      case "\"": isQuoted.toggle()
-      case "(", "[", "{", "<": depth += 1
-      case ")", "]", "}", ">": depth -= 1
-      case ";" where !isQuoted && depth == 0: isStart = true
-      default: break
-      }
-    }
-    self.init(parsing: text)
   }
 }

@@ -17,7 +17,7 @@ final class GraphAssembly: Sendable {
     /// Descriptions of the pads that appeared at each element, for messages.
     var offered: [Int: [(name: String, caps: Caps)]] = [:]
     var meters: [LinkMeter] = []
-    /// First links of the optional branches that were left out because of an error.
+    /// First links of the tracks that were left out because of an error.
     var leftOut: Set<Int> = []
   }
 

@@ -102,7 +102,7 @@ final class RunWatch {
     case .endOfStream: return end()
     case .error(let failure):
       if ending == nil, let child = assembly.pipeline.child(sending: message),
-        assembly.leaveOutBranch(of: child)
+        assembly.leaveOutTrack(of: child, failure)
       {
         resumeStart()
         return nil

@@ -6,8 +6,7 @@ internal import PipelineFile
 
 /// Detects that there is no progress, and finds the element that blocks the others.
 ///
-/// It counts ticks without progress instead of comparing clock times, because clocks advance while
-/// the machine sleeps.
+/// It adds up the time between ticks without progress, without the time that the machine sleeps.
 struct Watchdog {
   private let assembly: GraphAssembly
   /// Time limit in seconds; nil for none.
