@@ -242,8 +242,11 @@ extension GraphAssembly {
     state.withLock { _ = $0.leftOut.insert(branch[0]) }
     pad.dropBuffers()
     for joint in joints { joint.pad.peer.map(sendEndOfStream) }
+    // Of decodebin's inner elements, the user knows none.
+    let isDecoder = graph.elements[failed].type.text.hasPrefix("decodebin")
     warnOfTrack(
-      pad, pad.currentCaps ?? pad.possibleCaps, "'\(failure.element)': \(failure.message)",
+      pad, pad.currentCaps ?? pad.possibleCaps,
+      isDecoder ? "it cannot be decoded" : "\(graph.elements[failed].title): \(failure.message)",
       of: graph.links[branch[0]].source.element)
     return true
   }
