@@ -41,6 +41,8 @@ struct MultivariantPlaylistTests {
         video_0/index.m3u8
         #EXT-X-STREAM-INF:BANDWIDTH=5130000,AVERAGE-BANDWIDTH=5028000,CODECS="hvc1.1.6.L123.B0,mp4a.40.2",RESOLUTION=1920x1080,FRAME-RATE=29.970,VIDEO-RANGE=SDR,AUDIO="aac",CLOSED-CAPTIONS=NONE
         video_0_mono/index.m3u8
+        #EXT-X-STREAM-INF:BANDWIDTH=130000,AVERAGE-BANDWIDTH=128000,CODECS="mp4a.40.2",AUDIO="aac"
+        audio_0/index.m3u8
         #EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=900000,AVERAGE-BANDWIDTH=700000,CODECS="hvc1.1.6.L123.B0",RESOLUTION=1920x1080,VIDEO-RANGE=SDR,URI="video_0_mono/iframe.m3u8"
 
         """)
@@ -68,7 +70,7 @@ struct MultivariantPlaylistTests {
     let both = ["mp4a.40.2", "ac-3"].flatMap { codecs in
       [rendition("en", codecs, isDefault: true), rendition("de", codecs)]
     }
-    #expect(lines(both, "STREAM-INF").count == 2)
+    #expect(lines(both, "STREAM-INF").count == 3)
     #expect(lines(both, "MEDIA").filter { $0.contains("DEFAULT=YES") }.count == 2)
     // Each language in a coding of its own.
     let mixed = [
@@ -76,13 +78,35 @@ struct MultivariantPlaylistTests {
       rendition("de", "ac-3"), rendition("en", "ac-3"),
     ]
     let streams = lines(mixed, "STREAM-INF")
-    #expect(streams.count == 1)
+    // The other is audio alone.
+    #expect(streams.count == 2)
     #expect(streams[0].contains("CODECS=\"hvc1.1.6.L123.B0,mp4a.40.2,Opus,ac-3\""))
     #expect(streams[0].contains("AUDIO=\"audio\"") && streams[0].contains("BANDWIDTH=5100000"))
     let media = lines(mixed, "MEDIA")
     #expect(media.allSatisfy { $0.contains("GROUP-ID=\"audio\"") })
     #expect(media.filter { $0.contains("DEFAULT=YES") }.count == 1)
     #expect(media.map { $0.contains("NAME=\"en 2\"") } == [false, false, false, true])
+    // Two of one language, of which one is the default in one coding only.
+    let twice = ["mp4a.40.2", "ac-3"].flatMap { codecs in
+      [rendition("en", codecs, isDefault: codecs == "mp4a.40.2"), rendition("en", codecs)]
+    }
+    let names = lines(twice, "MEDIA").map { line in
+      [line.contains("NAME=\"en\""), line.contains("NAME=\"en 2\""), line.contains("DEFAULT=YES")]
+    }
+    #expect(
+      names == [
+        [true, false, true], [false, true, false], [true, false, true], [false, true, false],
+      ])
+  }
+
+  @Test("audio alone is a variant: without pictures, players have nothing else")
+  func audioOnly() {
+    var playlist = MultivariantPlaylist()
+    playlist.audio = self.playlist.audio
+    let lines = playlist.text.split(separator: "\n")
+    #expect(lines.suffix(2).first?.hasPrefix("#EXT-X-STREAM-INF:BANDWIDTH=130000,") == true)
+    #expect(lines.last == "audio_0/index.m3u8")
+    #expect(playlist.withoutLayouts == nil)
   }
 
   @Test("immersive pictures need their layout even for one eye, and no flat players' variant")

@@ -70,7 +70,9 @@ struct PackagerTests {
     for path in ["v/index.m3u8", "v/iframe.m3u8", "a/index.m3u8"] {
       let playlist = try disk.playlist(path)
       #expect(playlist.targetDuration == written, "\(path)")
-      #expect(playlist.longestDuration <= written, "\(path)")
+      #expect(
+        playlist.segments.allSatisfy { $0.duration < UInt64(written) * 1_000_000_000 + 500_000_000 }
+      )
     }
   }
 
@@ -138,11 +140,12 @@ struct PackagerTests {
     settings.partDuration = 500_000_000
     let disk = try packaged(
       settings, date: 0, [(video("v"), pictures(300, gop: 60)), (audio("a"), packets(468))])
-    for (name, target) in [("v", 500_000_000), ("a", 512_000_000)] as [(String, UInt64)] {
+    // The promise has a margin of one in a hundred.
+    for (name, target) in [("v", 505_000_000), ("a", 517_120_000)] as [(String, UInt64)] {
       let playlist = try disk.playlist("\(name)/index.m3u8")
       let lowLatency = try #require(playlist.lowLatency)
       #expect(abs(Int64(lowLatency.partTarget) - Int64(target)) < 10_000)
-      #expect(abs(Int64(lowLatency.partHoldBack) - 1_536_000_000) < 10_000)
+      #expect(abs(Int64(lowLatency.partHoldBack) - 1_551_360_000) < 10_000)
       for segment in playlist.segments.suffix(2) {
         #expect(segment.parts.count == 4)
         #expect(
@@ -249,7 +252,7 @@ struct PackagerTests {
     let disk = try packaged(settings, [(video("v"), pictures(60))])
     #expect(try track(disk, "v").0.samples.count == 60)
     let part = try disk.playlist("v/index.m3u8").lowLatency?.partTarget ?? 0
-    #expect(part <= (partDuration == .max ? 86_400 : 1) * 1_000_000_000 + 33_400_000)
+    #expect(part <= (partDuration == .max ? 86_400 : 1) * 1_010_000_000 + 33_800_000)
   }
 
   @Test("times that jump by years, and gigabytes without a keyframe, are refused with a message")

@@ -23,6 +23,38 @@ struct HLSDiskTests {
     #expect(told.message.contains("'/proc/nowhere/video_0.mp4' could not be written"), "\(told)")
   }
 
+  @Test("a second run to the same playlists is refused, and a killed one leaves no lock")
+  func owned() async throws {
+    let pictures = try await HLSFolder.pictures(2, "tune=zerolatency")
+    // As a program that was killed leaves it.
+    _ = try folder.temporaryFolder.write("", to: "disk/main.m3u8.lock")
+    let first = try pipeline(folder.sink("target-duration=1"))
+    defer { first.setState(.null) }
+    let video = try TestSource(feeding: first.element(named: "h"), "video_0")
+    first.setState(.playing)
+    video.begin(pictures[0].caps)
+    for picture in pictures.prefix(45) { video.push(picture.buffer.copied()) }
+    let list = try folder.text("video_0/index.m3u8")
+    let told = try await failure(
+      of: folder.video(60, "key-int-max=30") + folder.sink("target-duration=1"))
+    #expect(told.message.contains("Another run is writing"), "\(told)")
+    #expect(try folder.text("video_0/index.m3u8") == list)
+    first.setState(.null)
+    #expect(!folder.holds("main.m3u8.lock"))
+  }
+
+  @Test(
+    "names that would be given twice are refused",
+    arguments: [
+      ("location=%s/all.m4s", "needs %05d"), ("location=%05d.m4s", "needs %s"),
+      ("playlist-location=index.m3u8", "needs %s"), ("init-location=init%05d.mp4", "needs %s"),
+    ])
+  func sameNames(property: String, said: String) async throws {
+    let told = try await failure(of: folder.video(30, "") + folder.sink(property))
+    #expect(told.message.contains(said), "\(told)")
+    #expect(!folder.holds("main.m3u8"))
+  }
+
   @Test("a removed folder is reported once, and not created again")
   func vanishedFolder() async throws {
     let pictures = try await HLSFolder.pictures(4, "tune=zerolatency")

@@ -74,6 +74,7 @@ struct HLSReadersTests {
     let paths = ["main.m3u8", "video_0/index.m3u8", "video_0_mono/iframe.m3u8"].map(folder.path)
     let lines = try Python.lines(["-c", program] + paths)
     let counts = kind == "vod" ? ["0 0 0 5 0", "0 0 0 5 0"] : ["0 0 0 3 8", "0 0 0 3 0"]
-    #expect(lines == ["2 1 1 0 0 \"CH-STEREO\" -"] + counts)
+    // Both eyes, one eye, and audio alone.
+    #expect(lines == ["3 1 1 0 0 \"CH-STEREO\" -"] + counts)
   }
 }

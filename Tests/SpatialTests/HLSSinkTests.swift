@@ -138,6 +138,69 @@ struct HLSSinkTests {
     #expect(list.hasSuffix("#EXT-X-ENDLIST\n") && list.contains("segment00000.m4s"), "\(list)")
   }
 
+  @Test(
+    "with append, a stream that is stopped or fails is to be continued: its playlists do not end")
+  func toBeContinued() async throws {
+    let pictures = try await HLSFolder.pictures(2, "tune=zerolatency")
+    for _ in 0..<2 {
+      let pipeline = try pipeline(
+        folder.sink("target-duration=1 playlist-type=event append=true"))
+      let video = try TestSource(feeding: pipeline.element(named: "h"), "video_0")
+      pipeline.setState(.playing)
+      video.begin(pictures[0].caps)
+      for picture in pictures.prefix(45) { video.push(picture.buffer.copied()) }
+      pipeline.setState(.null)
+      #expect(!(try folder.text("video_0/index.m3u8")).contains("ENDLIST"))
+    }
+    let list = try folder.text("video_0/index.m3u8")
+    #expect(list.components(separatedBy: "#EXT-X-DISCONTINUITY\n").count == 2, "\(list)")
+  }
+
+  @Test("a camera that stops has gaps; audio goes on, and the camera comes back", .tags(.realTime))
+  func silentCamera() async throws {
+    let eyes = "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
+    let pipeline = try pipeline(
+      eyes + "sbssplit name=s s.left ! queue ! e.left s.right ! queue ! e.right "
+        + "mvhevcenc name=e speed-preset=ultrafast tune=zerolatency ! valve name=v ! queue ! "
+        + "h.video_0 "
+        + "audiotestsrc is-live=true samplesperbuffer=1024 ! audio/x-raw,rate=48000 ! avenc_aac ! "
+        + "queue ! h.audio_0 "
+        + folder.sink("target-duration=1 pad-timeout=1000000000 playlist-type=event"))
+    let warnings = Locked<[String]>([])
+    pipeline.bus.watch { message in
+      if case .warning(let said) = message.content { warnings.withLock { $0.append(said.message) } }
+    }
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.playing)
+    let names = ["video_0", "video_0_mono"]
+    func wait(until isThere: (String) -> Bool) async throws {
+      // A limit for hangs.
+      for _ in 0..<1200 {
+        let lists = names.map { (try? folder.text("\($0)/index.m3u8")) ?? "" }
+        if lists.allSatisfy(isThere) { return }
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      Issue.record("\(try folder.text("video_0/index.m3u8"))")
+    }
+    try await wait { $0.contains("segment00001.m4s") }
+    pipeline.element(named: "v")?.set("drop", "true")
+    try await wait { $0.components(separatedBy: "#EXT-X-GAP").count >= 3 }
+    pipeline.element(named: "v")?.set("drop", "false")
+    try await wait { list in
+      guard let place = list.range(of: "#EXT-X-DISCONTINUITY\n", options: .backwards) else {
+        return false
+      }
+      return list[place.upperBound...].matches(of: /(?m)^segment.*m4s$/).count >= 2
+    }
+    pipeline.setState(.null)
+    let audio = try folder.text("audio_0/index.m3u8")
+    #expect(audio.contains("#EXT-X-DISCONTINUITY\n"))
+    #expect(
+      warnings.current.contains { $0.contains("video_0 received nothing for 1.0 s") }, "\(warnings)"
+    )
+    try folder.expectWhole(names + ["audio_0"])
+  }
+
   @Test("parts are at most as long as segments, whatever the property")
   func absurdParts() async throws {
     try await play(

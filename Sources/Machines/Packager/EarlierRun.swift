@@ -19,7 +19,12 @@ public struct EarlierRun: Sendable {
 extension FileNames {
   /// Returns the path of a rendition's media playlist.
   public func playlistPath(of rendition: Rendition) -> String {
-    Self.fill(playlist, rendition: rendition.name)
+    playlistPath(ofRendition: rendition.name)
+  }
+
+  /// Returns the path of the media playlist of a rendition with a name.
+  public func playlistPath(ofRendition name: String) -> String {
+    Self.fill(playlist, rendition: name)
   }
 
   /// Returns the path of a rendition's I-frame playlist.

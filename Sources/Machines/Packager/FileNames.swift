@@ -19,6 +19,20 @@ public struct FileNames: Equatable, Sendable {
   /// Creates the default templates, without a DASH manifest.
   public init() {}
 
+  /// Returns a template that gives several files one name, and the placeholder that it lacks; nil
+  /// if there is none.
+  ///
+  /// - Parameter hasSeveral: Whether there are several renditions.
+  func clash(hasSeveral: Bool) -> (template: String, placeholder: String)? {
+    func isSame(_ template: String, _ other: String, _ number: UInt64) -> Bool {
+      Self.fill(template, rendition: "a", number: 1)
+        == Self.fill(template, rendition: other, number: number)
+    }
+    if isSame(segment, "a", 2) { return (segment, "%05d") }
+    guard hasSeveral else { return nil }
+    return [segment, initialization, playlist].first { isSame($0, "b", 1) }.map { ($0, "%s") }
+  }
+
   /// Returns a template with its placeholders replaced.
   static func fill(_ template: String, rendition: String, number: UInt64? = nil) -> String {
     var result = ""

@@ -16,27 +16,17 @@ internal import ISOBMFF
 /// for output in packager.takeOutputs() { … }
 /// ```
 ///
-/// One rendition leads: the first video, or the first rendition if there is no video. A segment
-/// starts at the leader's first keyframe that is at least a target duration after the start of the
-/// previous segment; the others are cut at the same time.
+/// One rendition leads: the first video, or the first rendition if there is no video. Its keyframes
+/// start segments, and the others are cut at the same time. Renditions that give nothing for a
+/// while are passed over if the caller says so: they get gaps, and a discontinuity when they come
+/// back.
 public struct Packager<Payload: Sendable>: Sendable {
   /// The output for this type of payload.
   public typealias Output = PackagerOutput<Payload>
 
   private let settings: PackagerSettings
   private var tracks: [RenditionTrack<Payload>] = []
-  /// Starts of the segments that are still open in some rendition.
-  private var starts: [SegmentStart] = []
-  /// The segment number of the first of `starts`.
-  private var firstStart: UInt64 = 0
-  /// Latest time of the leading rendition: later segments do not start before it.
-  private var frontier = Int64.min
-  private var lastSync: Int64?
-  /// Time from which the next keyframe starts a discontinuity, because a rendition other than the
-  /// leader has changed.
-  private var nextDiscontinuity: Int64?
-  /// Whether a requested keyframe did not arrive.
-  private var hasLateKeyframes = false
+  private var starts: SegmentStarts
   private var outputs: [Output] = []
   private var hasEnded = false
   /// Added to the given times to obtain those in the files, in nanoseconds: some players fail when
@@ -45,6 +35,9 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// Whether the renditions have agreed on the segment number to continue with.
   private var isAligned = false
   private var multivariant: MultivariantPlaylist?
+
+  /// Whether another run is to continue the playlists, so that they are not marked as ended.
+  public var isToBeContinued = false
 
   /// Wall-clock time of presentation time 0, in nanoseconds since 1970-01-01 00:00 UTC; nil if
   /// unknown.
@@ -56,6 +49,7 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// Creates a packager without renditions. Settings out of range are clamped.
   public init(_ settings: PackagerSettings) {
     self.settings = settings.bounded
+    starts = SegmentStarts(settings.bounded)
   }
 
   /// Adds a rendition before its first sample, starting at the currently open segment.
@@ -63,14 +57,18 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// - Parameter earlier: State of an earlier run, which is listed before the new segments.
   /// - Returns: The index of the rendition.
   /// - Throws: A ``MovieWriterError`` if the track has no timescale; a ``PackagerError`` if the
-  ///   earlier run does not match that of the other renditions.
+  ///   earlier run does not match that of the other renditions, or if the names do not tell files
+  ///   apart.
   public mutating func add(
     _ rendition: Rendition, continuing earlier: EarlierRun? = nil
   ) throws -> Int {
+    if let clash = settings.names.clash(hasSeveral: !tracks.isEmpty) {
+      throw PackagerError.sameName(template: clash.template, placeholder: clash.placeholder)
+    }
     hasEnded = false
-    var track = try RenditionTrack<Payload>(rendition, settings, firstSequence: firstStart)
+    var track = try RenditionTrack<Payload>(rendition, settings, firstSequence: starts.firstNumber)
     if let earlier { track.resume(earlier, to: &outputs) }
-    if isAligned { try track.begin(with: firstStart, at: offset) }
+    if isAligned { try track.begin(with: starts.firstNumber, at: offset) }
     tracks.append(track)
     return tracks.count - 1
   }
@@ -79,14 +77,15 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// earlier run.
   private mutating func align() throws {
     guard !isAligned else { return }
-    firstStart = tracks.map(\.sequence).max() ?? firstStart
+    let first = tracks.map(\.sequence).max() ?? starts.firstNumber
+    starts.begin(with: first)
     // No segment is longer than the target duration after rounding to seconds.
     let target = tracks.map(\.playlist.targetDuration).max() ?? settings.targetDuration
     let longest = Int64(target) * 1_000_000_000 + 500_000_000
-    let (end, overflow) = longest.multipliedReportingOverflow(by: Int64(clamping: firstStart))
+    let (end, overflow) = longest.multipliedReportingOverflow(by: Int64(clamping: first))
     // After centuries, times restart.
     offset = overflow || end > 1 << 60 ? 0 : end
-    for index in tracks.indices { try tracks[index].begin(with: firstStart, at: offset) }
+    for index in tracks.indices { try tracks[index].begin(with: first, at: offset) }
     // If this fails, it fails for every sample, and nothing is listed.
     isAligned = true
   }
@@ -104,14 +103,64 @@ public struct Packager<Payload: Sendable>: Sendable {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
     try align()
     let sample = sample.moved(by: offset)
+    if tracks[index].isSilent {
+      guard try comesBack(index, with: sample) else { return }
+    }
     let isChange = tracks[index].changesNext
     if index == leader {
-      lead(sample, startsDiscontinuity: isChange)
-    } else if isChange, !hasDiscontinuity(aheadOf: tracks[index]) {
-      nextDiscontinuity = nextDiscontinuity ?? sample.presentationTime
+      lead(sample, isChange: isChange)
+    } else if isChange, !starts.hasDiscontinuity(after: tracks[index].sequence) {
+      starts.startDiscontinuity(from: sample.presentationTime)
     }
     try tracks[index].append(sample)
     try advance()
+  }
+
+  // MARK: Silence
+
+  /// Passes over a rendition that gives nothing at present: the others continue without it, and
+  /// its playlist has gaps until its next keyframe, which starts a discontinuity in all renditions.
+  public mutating func passOver(_ index: Int) throws {
+    guard tracks.indices.contains(index), !tracks[index].hasEnded, !tracks[index].isSilent else {
+      return
+    }
+    let wasLeader = index == leader
+    tracks[index].fallSilent()
+    guard wasLeader else { return }
+    starts.endSegmentSoon()
+    if let leader { for sample in tracks[leader].pending { lead(sample) } }
+    try advance()
+  }
+
+  /// Declares that the presentation has reached a time, in nanoseconds, for when every rendition
+  /// has been passed over: their playlists have gaps up to then.
+  public mutating func pass(to time: Int64) throws {
+    guard isAligned, !hasEnded, leader == nil else { return }
+    starts.pass(to: time &+ offset)
+    try advance()
+  }
+
+  /// Whether a rendition that was passed over continues with this sample: with a keyframe after
+  /// the start of the latest segment, which the others may have written.
+  private mutating func comesBack(
+    _ index: Int, with sample: PackagedSample<Payload>
+  ) throws -> Bool {
+    let last = starts.last ?? .min
+    let time = sample.presentationTime
+    // It leads again if it is to, so that no other rendition starts a segment just before its
+    // keyframe. Without keyframes, that ends.
+    tracks[index].isReturning = time &- last < settings.target &* 2
+    if sample.isSync, let position = starts.position(of: tracks[index].sequence),
+      tracks[index].comeBack(at: time, with: starts[position])
+    {
+      return true
+    }
+    if index != leader, !starts.hasDiscontinuity(from: time &- tracks[index].slack) {
+      starts.startDiscontinuity(from: time)
+    }
+    guard sample.isSync, time > last else { return false }
+    try tracks[index].comeBack()
+    return true
   }
 
   /// Changes the format of a rendition, such as picture size or parameter sets, from its next
@@ -125,6 +174,12 @@ public struct Packager<Payload: Sendable>: Sendable {
     try tracks[index].replace(by: rendition)
   }
 
+  /// Makes the first keyframe from this time on, in nanoseconds, start a discontinuity in all
+  /// renditions, as a source has begun again; times continue.
+  public mutating func startDiscontinuity(from time: Int64) {
+    starts.startDiscontinuity(from: time &+ offset)
+  }
+
   /// Ends a rendition. When all have ended, the playlists end too.
   public mutating func end(_ index: Int) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
@@ -133,66 +188,38 @@ public struct Packager<Payload: Sendable>: Sendable {
     if let leader {
       for sample in tracks[leader].pending { lead(sample) }
       try advance()
-    } else {
+    } else if tracks.allSatisfy(\.hasEnded) {
       try finish()
     }
   }
 
+  /// The rendition whose keyframes start segments; nil if all have ended or been passed over.
   private var leader: Int? {
-    tracks.firstIndex { $0.rendition.isVideo && !$0.hasEnded }
-      ?? tracks.firstIndex { !$0.hasEnded }
+    tracks.firstIndex { $0.rendition.isVideo && $0.mayLead } ?? tracks.firstIndex(where: \.mayLead)
   }
 
   // MARK: Segment starts
 
-  private mutating func lead(
-    _ sample: PackagedSample<Payload>, startsDiscontinuity isChange: Bool = false
-  ) {
-    let time = sample.presentationTime
-    defer { frontier = max(frontier, time) }
-    guard let last = starts.last?.time else { return begin(at: time) }
-    guard sample.isSync else { return }
-    defer { lastSync = time }
-    let distance = time &- last
-    guard distance > 0 else { return }
-    // Times of renditions from one source may differ by rounding.
-    if isChange || nextDiscontinuity.map({ time >= $0 &- 1_000_000 }) ?? false {
-      nextDiscontinuity = nil
-      return begin(at: time, startsDiscontinuity: true)
-    }
-    let half: Int64 = 500_000_000
-    // A stream that only outlasts the former leader by a little does not get another segment for
-    // that.
-    let isVideo = leader.map { tracks[$0].rendition.isVideo } ?? false
-    let isFollower = tracks.contains { $0.hasEnded && ($0.rendition.isVideo || !isVideo) }
-    let target = settings.target + (isFollower ? half * 4 / 5 : -1_000_000)
-    // With irregular keyframes, a segment ends early if it would otherwise get too long.
-    let isFree = !settings.requestsKeyframes || hasLateKeyframes
-    let next = time &+ (time &- (lastSync ?? last))
-    if distance >= target || isFree && next > last &+ settings.target &+ half {
-      hasLateKeyframes = hasLateKeyframes || distance > settings.target &+ half
-      begin(at: time)
-    }
-  }
-
-  private mutating func begin(at time: Int64, startsDiscontinuity: Bool = false) {
-    starts.append(SegmentStart(time: time, startsDiscontinuity: startsDiscontinuity))
-    if settings.requestsKeyframes { outputs.append(.keyframe(at: time &+ settings.target)) }
-  }
-
-  /// Whether a discontinuity is already scheduled for a rendition.
-  private func hasDiscontinuity(aheadOf track: RenditionTrack<Payload>) -> Bool {
-    starts.dropFirst((position(of: track) ?? -1) + 1).contains { $0.startsDiscontinuity }
+  private mutating func lead(_ sample: PackagedSample<Payload>, isChange: Bool = false) {
+    guard let leader else { return }
+    let isVideo = tracks[leader].rendition.isVideo
+    starts.lead(
+      sample.presentationTime, isSync: sample.isSync, leader: leader, isChange: isChange,
+      isRest: tracks.contains { $0.hasEnded && ($0.rendition.isVideo || !isVideo) })
   }
 
   /// Cuts and lists all complete segments and parts.
   private mutating func advance() throws {
+    outputs += starts.takeRequests().map { .keyframe(at: $0) }
     var hasNews = false
     for index in tracks.indices {
-      while let position = position(of: tracks[index]), position + 1 < starts.count {
+      while let position = starts.position(of: tracks[index].sequence), position + 1 < starts.count
+      {
         let next = starts[position + 1]
+        if next.startsDiscontinuity { tracks[index].dropBeforeReturn(at: next.time) }
         let cut = tracks[index].cut(before: next)
-        let isLate = starts.count - position > Self.patience + 1
+        let isLate =
+          starts.count - position > Self.patience + 1 || tracks[index].isSilent
         guard cut != nil || tracks[index].hasEnded || isLate else { break }
         let waiting = tracks[index].pending
         let count =
@@ -201,43 +228,37 @@ public struct Packager<Payload: Sendable>: Sendable {
             ? waiting.prefix { $0.presentationTime < next.time }.count : waiting.count)
         try tracks[index].closeSegment(
           count, start: starts[position].time, end: next, date: listedDate, to: &outputs)
-        try list(index)
+        promise()
+        list(index)
         hasNews = true
       }
-      guard settings.partDuration > 0, position(of: tracks[index]) != nil else { continue }
+      guard settings.partDuration > 0, starts.position(of: tracks[index].sequence) != nil else {
+        continue
+      }
       let before = tracks[index].chunks.count
-      try tracks[index].cutParts(before: frontier, date: listedDate, to: &outputs)
-      if tracks[index].chunks.count != before { try list(index) }
+      try tracks[index].cutParts(before: starts.frontier, date: listedDate, to: &outputs)
+      if tracks[index].chunks.count != before { list(index) }
     }
-    while starts.count > 1, tracks.allSatisfy({ $0.sequence > firstStart }) {
+    while starts.count > 1, tracks.allSatisfy({ $0.sequence > starts.firstNumber }) {
       starts.removeFirst()
-      firstStart += 1
     }
     if hasNews { listAll() }
-  }
-
-  /// Returns the index in `starts` of a track's open segment; nil if it has not been determined.
-  private func position(of track: RenditionTrack<Payload>) -> Int? {
-    guard track.sequence >= firstStart else { return nil }
-    let position = Int(clamping: track.sequence - firstStart)
-    return position < starts.count ? position : nil
   }
 
   private mutating func finish() throws {
     guard !hasEnded else { return }
     hasEnded = true
     for index in tracks.indices {
-      if let position = position(of: tracks[index]) {
+      if let position = starts.position(of: tracks[index].sequence) {
         try tracks[index].closeSegment(
           tracks[index].pending.count, start: starts[position].time, end: nil, date: listedDate,
           to: &outputs)
       }
     }
-    // Renditions share one target duration (RFC 8216 6.2.4).
-    let longest = tracks.map(\.playlist.longestDuration).max() ?? 0
+    promise()
     for index in tracks.indices {
-      tracks[index].endPlaylists(longest: longest)
-      try list(index)
+      tracks[index].endPlaylists(isFinal: settings.hasEnd && !isToBeContinued)
+      list(index)
     }
     listAll()
   }
@@ -249,13 +270,24 @@ public struct Packager<Payload: Sendable>: Sendable {
 
   // MARK: Playlists
 
+  /// Makes all playlists promise the duration of the longest segment.
+  private mutating func promise() {
+    let longest = tracks.map(\.longestSegment).max() ?? 0
+    let seconds = Int(clamping: (longest &+ 500_000_000) / 1_000_000_000)
+    let isHigher = tracks.contains { $0.playlist.targetDuration < seconds }
+    for index in tracks.indices where isHigher {
+      tracks[index].raiseTargetDuration(to: seconds)
+      list(index)
+    }
+  }
+
   /// Outputs the playlists of a rendition.
-  private mutating func list(_ index: Int) throws {
+  private mutating func list(_ index: Int) {
     if settings.partDuration > 0 {
       let largest = tracks.map(\.partTarget).max() ?? settings.partDuration
       let lowLatency = LowLatency(
         partTarget: 0, partHoldBack: largest * 3,
-        canSkipUntil: UInt64(settings.target) * 6)
+        canSkipUntil: UInt64(tracks[index].playlist.targetDuration) * 6_000_000_000)
       let reports = tracks.indices.filter { $0 != index }.compactMap { other in
         tracks[other].last.map { (tracks[other].playlistPath, $0.sequence, $0.part) }
       }
@@ -297,10 +329,10 @@ public struct Packager<Payload: Sendable>: Sendable {
   ) -> MediaPresentation? {
     let target = UInt64(settings.target)
     var kind = MediaPresentation.Kind.onDemand
-    if !hasEnded || !settings.hasEnd {
+    if !hasEnded || !settings.hasEnd || isToBeContinued {
       guard let date = fileDate else { return nil }
       var live = MediaPresentation.Live(
-        availabilityStartTime: date, publishTime: date &+ max(frontier, 0),
+        availabilityStartTime: date, publishTime: date &+ max(starts.frontier, 0),
         minimumUpdatePeriod: target,
         timeShiftBufferDepth: settings.kind == .live && settings.playlistLength > 0
           ? target * UInt64(settings.playlistLength) : nil)
@@ -345,12 +377,4 @@ extension PackagerOutput {
     case .file, .removal: return self
     }
   }
-}
-
-/// The common start of a segment in all renditions.
-struct SegmentStart: Equatable, Sendable {
-  /// Presentation time in nanoseconds.
-  var time: Int64
-  /// Whether the format of a rendition changes here.
-  var startsDiscontinuity = false
 }

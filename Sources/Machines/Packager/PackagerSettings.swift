@@ -7,8 +7,12 @@ public struct PackagerSettings: Sendable {
   /// Type of the playlists. `live`: old segments are removed. `event`: none is removed. `onDemand`:
   /// an event whose playlists become `VOD` when it has ended.
   public var kind = MediaPlaylist.Kind.live
-  /// In seconds; a segment ends at the first keyframe at least this long after its start.
+  /// Maximum duration of segments after rounding, in seconds, as playlists promise it. It grows if
+  /// keyframes are further apart.
   public var targetDuration = 6
+  /// Intended duration of segments in nanoseconds, at most the target duration: a segment ends at
+  /// the first keyframe at least this long after its start; 0 for the target duration.
+  public var segmentDuration: UInt64 = 0
   /// Duration of partial segments in nanoseconds; 0 for none.
   public var partDuration: UInt64 = 0
   /// Number of segments in a live playlist; 0 for all.
@@ -25,6 +29,11 @@ public struct PackagerSettings: Sendable {
 
   /// Target duration in nanoseconds.
   var target: Int64 { Int64(targetDuration) * 1_000_000_000 }
+
+  /// Intended duration of segments in nanoseconds.
+  var segment: Int64 {
+    segmentDuration == 0 ? target : min(Int64(clamping: segmentDuration), target)
+  }
 
   /// The settings with values clamped: segments of 1 second to a day, parts no longer than
   /// segments.
@@ -44,6 +53,8 @@ public enum PackagerError: Error, Equatable, CustomStringConvertible {
   case noKeyframe(rendition: String, bytes: UInt64)
   /// The playlists of an earlier run do not match: one ends far before the others.
   case apart(rendition: String, sequence: UInt64, other: UInt64)
+  /// A template for names lacks a placeholder, so that files would replace each other.
+  case sameName(template: String, placeholder: String)
 
   /// The message for users, complete sentences.
   public var description: String {
@@ -53,6 +64,9 @@ public enum PackagerError: Error, Equatable, CustomStringConvertible {
     case .noKeyframe(let rendition, let bytes):
       "A segment of \(rendition) cannot end: \(bytes) bytes came without a keyframe. Set a "
         + "shorter keyframe interval in the encoder."
+    case .sameName(let template, let placeholder):
+      "'\(template)' would give several files the same name: it needs \(placeholder) for the "
+        + (placeholder == "%s" ? "name of the rendition." : "number of the segment.")
     case .apart(let rendition, let sequence, let other):
       "The playlist of \(rendition) ends at segment \(sequence), another one at \(other): they are "
         + "from different runs. Remove them, or write to another location."

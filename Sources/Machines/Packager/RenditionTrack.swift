@@ -18,6 +18,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Whether the next segment starts a discontinuity.
   private var startsDiscontinuity = false
   private(set) var hasEnded = false
+  /// Whether the rendition gives nothing at present and is not waited for.
+  private(set) var isSilent = false
+  /// Whether samples of the silent rendition arrive again.
+  var isReturning = false
+  /// Whether the pending samples are the first ones after a silence: they are written from the next
+  /// discontinuity on.
+  private var isBack = false
   /// Chunks of the open segment.
   private(set) var chunks: [Chunk] = []
   private(set) var playlist: MediaPlaylist
@@ -27,6 +34,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Periods between discontinuities that have listed segments; the last one is open.
   private(set) var periods: [RenditionPeriod] = []
   private var longestPart: UInt64 = 0
+  /// Longest segment so far, in nanoseconds.
+  private(set) var longestSegment: UInt64 = 0
   private var initialization: InitializationSection?
   private var initializationCount: UInt64 = 0
   private var fragmentNumber: UInt32 = 0
@@ -100,6 +109,57 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     periods = [RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence)]
   }
 
+  // MARK: Silence
+
+  /// Whether the rendition's keyframes may start segments.
+  var mayLead: Bool { !hasEnded && (!isSilent || isReturning) }
+
+  /// Notes that the rendition gives nothing. What is pending is written.
+  mutating func fallSilent() { (isSilent, isReturning, isBack) = (true, false, false) }
+
+  /// Continues with the next sample, at a discontinuity.
+  mutating func comeBack() throws {
+    (isSilent, isReturning, isBack) = (false, false, true)
+    try replace(by: changes.last?.rendition ?? rendition)
+  }
+
+  /// Continues with the open segment, if that starts a discontinuity at the next sample and nothing
+  /// of it is written; returns whether it is so.
+  mutating func comeBack(at time: Int64, with start: SegmentStart) -> Bool {
+    guard startsDiscontinuity, start.startsDiscontinuity, chunks.isEmpty, pending.isEmpty,
+      abs(time &- start.time) <= slack
+    else { return false }
+    (isSilent, isReturning) = (false, false)
+    return true
+  }
+
+  /// Drops the samples after a silence that no player could show, as they come before the
+  /// discontinuity or the keyframe after it.
+  mutating func dropBeforeReturn(at time: Int64) {
+    guard isBack, changes.count == 1, let first = changes.first?.position else { return }
+    let count = pending.dropFirst(first).prefix { isEarly($0, for: time) }.count
+    pending.removeSubrange(first..<first + count)
+    isBack = pending.count == first
+  }
+
+  /// Shows the last picture before a silence until the segment ends, as a rendition's segments are
+  /// as long as those of the others. Parts could become longer than promised.
+  private mutating func holdPicture(_ count: Int, until end: Int64?) {
+    guard isSilent, rendition.isVideo, settings.partDuration == 0, count > 0, let end else {
+      return
+    }
+    let shown = pending.prefix(count).map { $0.presentationTime &+ Int64(clamping: $0.duration) }
+    let rest = end &- (shown.max() ?? end)
+    pending[count - 1].duration &+= UInt64(clamping: rest)
+  }
+
+  private func isEarly(_ sample: PackagedSample<Payload>, for time: Int64) -> Bool {
+    !sample.isSync || sample.presentationTime < time &- slack
+  }
+
+  /// Times of renditions from one source may differ by rounding.
+  var slack: Int64 { Int64(clamping: rendition.frameDuration ?? 0) / 2 }
+
   // MARK: Changes
 
   /// Whether the next sample is the first one in a new format.
@@ -152,8 +212,12 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     return Int(clamping: max(count, 1))
   }
 
-  /// Maximum part duration so far and from now on, in nanoseconds.
-  var partTarget: UInt64 { max(longestPart, partDuration) }
+  /// Maximum part duration so far and from now on, in nanoseconds. There is a margin, because the
+  /// clocks of sources differ: a sound card's by some millionths.
+  var partTarget: UInt64 {
+    let limit = UInt64(clamping: settings.target)
+    return max(longestPart, min(partDuration &+ partDuration / 100, max(limit, partDuration)))
+  }
 
   private var partDuration: UInt64 {
     UInt64(partLength ?? 0) * (rendition.frameDuration ?? settings.partDuration)
@@ -182,8 +246,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     if start.startsDiscontinuity, let change = changes.first {
       return change.position < pending.count ? change.position : nil
     }
-    // Times of renditions from one source may differ by rounding.
-    let slack = Int64(clamping: rendition.frameDuration ?? 0) / 2
     let cut = pending.firstIndex {
       rendition.isVideo
         ? $0.isSync && $0.presentationTime >= start.time - slack
@@ -238,6 +300,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     for index in changes.indices { changes[index].position -= count }
     fragmentNumber = fragment.sequenceNumber
     let duration = clock.nanoseconds(fragment.parts.first?.duration ?? 0)
+    if settings.partDuration > 0 { longestPart = max(longestPart, duration) }
     let chunk = Chunk(
       fragment: fragment, payloads: payloads, time: first.presentationTime, duration: duration)
     chunks.append(chunk)
@@ -295,6 +358,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     // player could decode; they are dropped.
     var rest = min(count, unchangedCount)
     let end = next?.time
+    holdPicture(rest, until: end)
     while rest > 0 {
       let length = chunkLength(partLength ?? rest, of: rest)
       try cutChunk(length, date: date, to: &outputs)
@@ -337,6 +401,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
           rendition: rendition.name, path: chunks.isEmpty ? nil : path, start: first,
           duration: duration)))
     playlist.append(segment)
+    longestSegment = max(longestSegment, duration)
     chunks = []
     if let next, next.startsDiscontinuity { try beginPeriod(at: next.time) }
     removeOld(at: first &+ Int64(clamping: duration), to: &outputs)
@@ -372,17 +437,23 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   // MARK: Playlists
 
-  /// Marks the playlists as ended.
+  /// Promises no shorter segments than there are.
   ///
-  /// - Parameter longest: Duration of the longest segment of all renditions, rounded to seconds.
-  mutating func endPlaylists(longest: Int) {
+  /// - Parameter seconds: The target duration that all renditions share (RFC 8216 6.2.4).
+  mutating func raiseTargetDuration(to seconds: Int) {
+    playlist.raiseTargetDuration(to: seconds)
+    iFrames?.raiseTargetDuration(to: seconds)
+  }
+
+  /// Announces no more parts, and marks the playlists as ended if they are final.
+  mutating func endPlaylists(isFinal: Bool) {
     playlist.preloadHint = nil
-    guard settings.hasEnd else { return }
+    guard isFinal else { return }
     playlist.hasEnded = true
     iFrames?.hasEnded = true
     guard settings.kind == .onDemand else { return }
-    playlist.complete(targetDuration: longest)
-    iFrames?.complete(targetDuration: longest)
+    playlist.kind = .onDemand
+    iFrames?.kind = .onDemand
   }
 
   /// - Parameters:

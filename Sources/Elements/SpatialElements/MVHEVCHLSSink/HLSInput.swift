@@ -49,6 +49,14 @@ struct HLSInput {
     isDescribed = true
   }
 
+  /// Returns the times and flags of a buffer; nil if it is not written.
+  func timing(
+    of buffer: Buffer, _ shift: inout RunningTime, present: () -> RunningTime?,
+    warn: (ElementError) -> Void
+  ) throws -> MovieFileWriter.Timing? {
+    try stream.timing(of: buffer, in: segment, &shift, present: present, warn: warn)
+  }
+
   /// Notes that the following buffers have other caps.
   mutating func change(to caps: Caps) {
     stream.caps = caps
@@ -166,24 +174,19 @@ struct HLSInput {
 
   /// Returns the samples of a buffer, and the numbers of their renditions; none before the start.
   /// If the base eye cannot be extracted, the buffer goes into the layered rendition alone.
-  mutating func samples(_ buffer: Buffer) throws -> [(rendition: Int, PackagedSample<Buffer>)] {
-    guard let first = renditions.first else { return [] }
-    guard let pts = buffer.pts ?? buffer.dts,
-      let time = segment.signedRunningTime(pts).map({ $0 - stream.delay })
-    else {
-      throw ElementError(.failedStream, "A buffer on \(name) has no timestamp.")
-    }
-    guard time >= 0 else { return [] }
-    let isVideo = stream.kind != .audio
-    let decode = isVideo ? buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time : time
+  mutating func samples(
+    _ buffer: Buffer, _ timing: MovieFileWriter.Timing
+  ) throws -> [(rendition: Int, PackagedSample<Buffer>)] {
+    guard let first = renditions.first, timing.presentationTime >= 0 else { return [] }
     let content = try stream.sample(buffer)
     func sample(_ content: Buffer) -> PackagedSample<Buffer> {
       var sample = PackagedSample(
-        content, size: UInt32(clamping: content.size), presentationTime: time.nanoseconds,
-        decodeTime: decode.nanoseconds,
-        duration: (buffer.duration ?? frameDuration ?? 0).nanoseconds,
-        isSync: !isVideo || !buffer.flags.contains(.deltaUnit))
-      if isVideo { sample.dependency = MuxInput.dependency(of: buffer) }
+        content, size: UInt32(clamping: content.size),
+        presentationTime: timing.presentationTime.nanoseconds,
+        decodeTime: timing.decodeTime.nanoseconds,
+        duration: (timing.duration > 0 ? timing.duration : frameDuration ?? 0).nanoseconds,
+        isSync: timing.isSync)
+      sample.dependency = timing.dependency
       return sample
     }
     var samples = [(rendition: first, sample(content))]

@@ -2,6 +2,7 @@
 
 import GStreamer
 import Packager
+import StereoVideo
 
 /// How playlists change over time, as a property: names and values are those of `hlscmafsink`.
 enum PlaylistType: Int32, EnumType {
@@ -37,6 +38,10 @@ struct HLSSettings: Sendable {
   var manifest: String?
   /// In seconds.
   var targetDuration: Int32 = 6
+  /// 0 for the target duration.
+  var segmentDuration: ClockTime = 0
+  /// 0 means to wait without limit.
+  var padTimeout: ClockTime = 2 * .second
   /// 0 for no parts.
   var partDuration: ClockTime = 0
   var type = PlaylistType.unspecified
@@ -59,6 +64,7 @@ struct HLSSettings: Sendable {
     settings.names.manifest = manifest.flatMap { $0.isEmpty ? nil : $0 }
     settings.kind = type.kind
     settings.targetDuration = Int(targetDuration)
+    settings.segmentDuration = segmentDuration.nanoseconds
     settings.partDuration = partDuration.nanoseconds
     settings.playlistLength = Int(playlistLength)
     settings.hasEnd = hasEnd
@@ -100,8 +106,18 @@ struct HLSSettings: Sendable {
       blurb: "DASH manifest for the same segments (empty = none)", at: \.manifest),
     .int(
       "target-duration", nick: "Target duration",
-      blurb: "Segment duration, in seconds; a segment ends at the first keyframe after it",
+      blurb: "Maximum duration of segments that playlists promise, in seconds",
       in: 1...3600, default: 6, at: \.targetDuration),
+    .time(
+      "segment-duration", nick: "Segment duration",
+      blurb: "Intended duration of segments, in nanoseconds: a segment ends at the first keyframe "
+        + "after it, or before if the next would exceed target-duration (0 = target-duration)",
+      at: \.segmentDuration),
+    .time(
+      "pad-timeout", nick: "Pad timeout",
+      blurb: "In live pipelines, how long to wait for a pad without data, in nanoseconds; then its "
+        + "playlists have a gap (0 = without limit)",
+      default: 2 * .second, at: \.padTimeout),
     .time(
       "part-duration", nick: "Part duration",
       blurb: "Duration of partial segments, in nanoseconds, for low latency (0 = none)",

@@ -30,6 +30,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
 
   struct Streaming {
     let element: MVHEVCHLSSink
+    /// Looks for silent streams; nil while nothing is passed over.
+    var ticker: Ticker?
     var packager: Packager<Buffer>
     var output: PresentationOutput
     /// Inputs by pad name.
@@ -44,12 +46,15 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var isBroken = false
     var hasPostedEnd = false
     var hasWarned = false
+    /// The latest jump of a stream's timestamps, which is undone.
+    var timelineShift: RunningTime = 0
   }
 
   let instance: ElementInstance
   let settings = Locked(HLSSettings())
   let pads = Locked<[Pad]>([])
   private let pacing = InterleaveLimiter()
+  private let silence = SilenceWatch()
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -58,14 +63,20 @@ final class MVHEVCHLSSink: RequestPadImplementation {
 
   func start() throws -> Streaming {
     pacing.forget()
+    silence.forget()
+    let ticker =
+      settings.current.padTimeout == 0
+      ? nil : Ticker(every: SilenceWatch.interval, for: self) { self.passOverSilent() }
     return Streaming(
-      element: self, packager: Packager(settings.current.packager),
+      element: self, ticker: ticker, packager: Packager(settings.current.packager),
       output: PresentationOutput(element: self))
   }
 
   /// Completes the playlists, even if the stream is stopped in the middle or ended by an error.
+  /// With `append`, another run is to continue it then, so players are not told that it is over.
   func stop(_ streaming: consuming Streaming) {
     var streaming = streaming
+    streaming.packager.isToBeContinued = settings.current.continues
     do {
       try streaming.endAll()
     } catch {
@@ -90,6 +101,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     let name = pad.name
     pads.withLock { $0.removeAll { $0.name == name } }
     pacing.remove(name)
+    silence.remove(name)
     _ = withStreaming(pad) { streaming in
       _ = self.run { try streaming.end(name) }
     }
@@ -117,7 +129,42 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   }
 
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    noteArrival(of: buffer, at: pad)
     try streaming.receive(pad, buffer)
+  }
+
+  // MARK: Silence
+
+  private func noteArrival(of buffer: Buffer, at pad: Pad) {
+    guard let now = currentRunningTime.map(RunningTime.init(clamping:)) else { return }
+    let time = (buffer.dts ?? buffer.pts).flatMap { pad.currentSegment?.signedRunningTime($0) }
+    guard silence.note(pad.name, time: time ?? now, now: now) else { return }
+    log.info(self, "\(pad.name) receives data again")
+    postMessage("hls-pad-silent", ["pad": .string(pad.name), "silent": .bool(false)])
+  }
+
+  /// Lets the others continue without live streams that have given nothing for `pad-timeout`.
+  private func passOverSilent() {
+    let patience = settings.current.padTimeout
+    guard patience > 0, isPlaying, let now = currentRunningTime.map(RunningTime.init(clamping:))
+    else { return silence.pause() }
+    let names = silence.overdue(now: now, patience: patience).filter { name in
+      pads.current.first { $0.name == name }?.peerLatency?.isLive ?? false
+    }
+    for name in names {
+      silence.setSilent(name)
+      postMessage("hls-pad-silent", ["pad": .string(name), "silent": .bool(true)])
+      postWarning(
+        ElementError(
+          .failedStream,
+          "The pad \(name) received nothing for \(patience.seconds) s; its playlists have a gap "
+            + "until it receives data again, and the others continue (property pad-timeout)."))
+    }
+    let reached = silence.reached(now: now)
+    guard !names.isEmpty || reached != nil else { return }
+    _ = withStreaming { streaming in
+      _ = self.run { try streaming.passOver(names, until: reached) }
+    }
   }
 
   private func handle(
@@ -126,7 +173,9 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     let name = pad.name
     pacing.noteThread(of: name)
     switch event.kind {
-    case .flushStop: pacing.setFlushing(false, name)
+    case .flushStop:
+      pacing.setFlushing(false, name)
+      silence.remove(name)
     case .gap:
       if let end = event.gapEnd.flatMap({ pad.currentSegment?.signedRunningTime($0) }) {
         pacing.pass(end, of: name)
@@ -144,6 +193,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       streaming.inputs[name] = input
     case .endOfStream:
       pacing.end(name)
+      silence.remove(name)
       try streaming.end(name)
     default: break
     }
@@ -190,6 +240,13 @@ extension MVHEVCHLSSink.Streaming {
     let isLate =
       span > Self.patience && missing.allSatisfy { $0.peerLatency?.isLive ?? true }
     guard missing.isEmpty || isLate || heldSize > Self.maximumHeldSize else { return }
+    if !missing.isEmpty {
+      element.postWarning(
+        ElementError(
+          .failedStream,
+          "\(missing.map(\.name).sorted().joined(separator: " and ")) received nothing for "
+            + "\(Int(span.seconds)) s, so the playlists begin without it."))
+    }
     try begin()
   }
 
@@ -208,8 +265,9 @@ extension MVHEVCHLSSink.Streaming {
     for input in inputs.values where input.hasEnded { try endRenditions(of: input) }
   }
 
-  /// Longest duration of held buffers while live pads have no first buffer.
-  private static let patience: ClockTime = 10 * .second
+  /// Longest duration of held buffers while live pads have no first buffer: an encoder that looks
+  /// ahead takes a while.
+  private static let patience: ClockTime = 5 * .second
   /// Maximum total size of held buffers, in bytes.
   private static let maximumHeldSize = 1 << 28
 
@@ -241,18 +299,37 @@ extension MVHEVCHLSSink.Streaming {
     if inputs[name]?.isDescribed != true { try describe(name, first: buffer) }
     var input = inputs[name, default: HLSInput(name)]
     defer { inputs[name] = input }
+    let timing = try input.timing(
+      of: buffer, &timelineShift,
+      present: { element.present(at: element.pads.current.first { $0.name == name }) },
+      warn: element.postWarning)
+    guard let timing else { return }
+    if input.stream.mender.isNewTimeline {
+      packager.startDiscontinuity(from: timing.presentationTime.nanoseconds)
+    }
     if input.startsChange(buffer) {
       try input.redescribe(first: buffer, element.settings.current, number: inputs.count) {
         try packager.replace($0, by: $1)
       }
     }
     guard !input.isUndecodable else { return }
-    for (rendition, sample) in try input.samples(buffer) {
+    for (rendition, sample) in try input.samples(buffer, timing) {
       if packager.date == nil, element.settings.current.hasDates {
         packager.date = element.dateOfRunningTime0
       }
       try packager.append(sample, to: rendition)
     }
+    try carryOut()
+  }
+
+  /// Lets the other renditions continue without those of silent pads. If all pads are silent, the
+  /// playlists continue up to a running time.
+  fileprivate mutating func passOver(_ names: [String], until time: RunningTime?) throws {
+    guard hasBegun, !isBroken else { return }
+    for rendition in names.flatMap({ inputs[$0]?.renditions ?? [] }) {
+      try packager.passOver(rendition)
+    }
+    if let time { try packager.pass(to: time.nanoseconds) }
     try carryOut()
   }
 
@@ -293,6 +370,7 @@ extension MVHEVCHLSSink.Streaming {
       switch step {
       case .file(let kind, let path, let blocks):
         do {
+          try output.own(owned)
           try output.write(kind, blocks, to: path)
         } catch {
           isBroken = true
@@ -309,6 +387,15 @@ extension MVHEVCHLSSink.Streaming {
     }
   }
 
+  /// The file that stands for the whole presentation.
+  private var owned: String? {
+    let names = element.settings.current.packager.names
+    guard let rendition = inputs.values.first(where: { $0.isDescribed })?.stream.name else {
+      return nil
+    }
+    return names.multivariantPlaylist ?? names.playlistPath(ofRendition: rendition)
+  }
+
   private mutating func tell(_ segment: PackagedSegment) {
     element.log.debug(
       element,
@@ -323,14 +410,17 @@ extension MVHEVCHLSSink.Streaming {
           "duration": .uint64(segment.duration),
         ])
     }
-    let limit = element.settings.current.targetDuration * ClockTime.second + .second / 2
+    let target = element.settings.current.targetDuration
+    let limit = target * ClockTime.second + .second / 2
     guard ClockTime(nanoseconds: segment.duration) >= limit, !hasWarned else { return }
     hasWarned = true
+    let seconds = Double(segment.duration / 100_000_000) / 10
     element.postWarning(
       ElementError(
         .failedStream,
-        "A segment of \(segment.rendition) is longer than target-duration, because no keyframe "
-          + "came in time; give the encoder key-int-max, or this sink a longer target-duration.",
+        "A segment of \(segment.rendition) lasts \(seconds) s, longer than target-duration "
+          + "(\(target) s), because no keyframe came in time; the playlists say so now. Give the "
+          + "encoder key-int-max, or this sink a longer target-duration.",
         debug: "\(segment.duration) ns at \(segment.start) ns"))
   }
 }

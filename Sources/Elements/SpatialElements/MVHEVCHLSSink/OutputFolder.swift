@@ -14,13 +14,53 @@ import Packager
 ///
 /// A folder is created when the first file is written to it, and only once: if it is removed later,
 /// the files listed in the playlists are lost as well.
-struct OutputFolder {
+final class OutputFolder {
   private var made: Set<Substring> = []
+  /// The file whose lock says that this object writes the presentation.
+  private var lock: (file: Int32, path: String)?
+  private var hasTriedToLock = false
+
+  deinit {
+    guard let lock else { return }
+    unlink(lock.path)
+    close(lock.file)
+  }
+
+  /// Makes this object the only one that writes a presentation, until it is released. Of a program
+  /// that was killed, the lock is gone. Where files cannot be locked, nothing is.
+  ///
+  /// - Parameter path: the file that stands for the presentation.
+  /// - Throws: an ``ElementError`` if another run is writing it.
+  func own(_ path: String) throws {
+    guard !hasTriedToLock else { return }
+    hasTriedToLock = true
+    makeFolders(of: path)
+    let name = path + ".lock"
+    while true {
+      let file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      guard file >= 0 else { return }
+      guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+        let isTaken = errno == EWOULDBLOCK
+        close(file)
+        guard isTaken else { return }
+        throw ElementError(
+          .write,
+          "Another run is writing '\(path)'; end that one, or write to another folder.")
+      }
+      // The run before may have removed the file in the meantime.
+      var (mine, named) = (stat(), stat())
+      if fstat(file, &mine) == 0, stat(name, &named) == 0, mine.st_ino == named.st_ino {
+        lock = (file, name)
+        return
+      }
+      close(file)
+    }
+  }
 
   /// Writes a file and gives it its name.
   ///
   /// - Throws: an ``ElementError`` that says which file, and why; nothing of it is left then.
-  mutating func write(_ blocks: [PackagerOutput<Buffer>.Block], to path: String) throws {
+  func write(_ blocks: [PackagerOutput<Buffer>.Block], to path: String) throws {
     let temporary = path + ".tmp"
     var file = create(temporary)
     let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
@@ -108,16 +148,23 @@ struct PresentationOutput {
   }
 
   let element: MVHEVCHLSSink
-  var folder = OutputFolder()
+  let folder = OutputFolder()
 
   init(element: MVHEVCHLSSink) {
     self.element = element
   }
 
+  /// Makes sure that no other run writes the presentation. An application that takes the bytes
+  /// keeps order itself.
+  func own(_ path: String?) throws {
+    let signal = PackagerOutput<Buffer>.FileKind.mediaPlaylist.signal
+    if let path, !element.hasHandler(of: signal) { try folder.own(path) }
+  }
+
   /// Writes a file, or hands it to the application.
   ///
   /// - Throws: an ``ElementError`` that says which file, and why.
-  mutating func write(
+  func write(
     _ kind: PackagerOutput<Buffer>.FileKind, _ blocks: [PackagerOutput<Buffer>.Block],
     to path: String
   ) throws {

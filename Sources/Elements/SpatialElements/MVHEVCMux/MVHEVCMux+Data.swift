@@ -44,7 +44,7 @@ extension MVHEVCMux.Streaming {
 
   /// Takes the earliest buffer, or writes the end of the file if all streams have ended.
   private mutating func take(_ pads: MuxPads, into movie: MovieFileWriter) throws {
-    guard let source = pads.earliest() else {
+    guard let source = pads.earliest(shift: { shift(of: $0) }) else {
       // More data may come if a pad has just been flushed.
       guard pads.all.allSatisfy({ $0.isAtEnd || element.pairing.silentPads.contains($0) }) else {
         try output.flush()
@@ -61,6 +61,11 @@ extension MVHEVCMux.Streaming {
       try eyes?.take(left: left, right: right, to: place, &progress)
     case .stream(let pad): try copy(pad, to: movie)
     }
+  }
+
+  /// The time by which the timestamps of a pad have jumped.
+  private func shift(of pad: AggregatorPad) -> RunningTime {
+    inputs.first { $0.name == pad.name }?.mender.shift ?? 0
   }
 
   /// Lets the file continue without waiting for silent pads.
@@ -112,7 +117,11 @@ extension MVHEVCMux.Streaming {
       return
     }
     guard buffer.size > 0, !input.isHeader(buffer) else { return }
-    let timing = try input.timing(of: buffer, in: segment)
+    guard
+      let timing = try input.timing(
+        of: buffer, in: segment, &timelineShift, present: { element.present(at: pad) },
+        warn: element.postWarning)
+    else { return }
     let time = timing.presentationTime
     switch input.kind {
     case .eye: return
@@ -143,7 +152,7 @@ extension MVHEVCMux.Streaming {
       if input.isHeader(buffer) {
         _ = pad.pop()
         hasDropped = true
-      } else if !isTimed, input.kind == .audio, input.audioEnd == nil {
+      } else if !isTimed, input.kind == .audio, !input.mender.hasBegun {
         _ = pad.pop()
         hasDropped = true
         guard !input.lacksBeginning else { continue }

@@ -66,6 +66,8 @@ final class MVHEVCMux: EyePairing {
     var eyes: EyesTrack?
     var sideTracks = SideTracks()
     var progress = MuxProgress()
+    /// The latest jump of a stream's timestamps, which is undone.
+    var timelineShift: RunningTime = 0
     var unlinkedPads = UnlinkedPads()
     /// Running time of the next keyframe to request, for the start of a fragment; nil before the
     /// first.

@@ -38,9 +38,9 @@ final class MuxInput {
   var lacksBeginning = false
   /// The time by which the timestamps of an audio stream are late.
   private(set) var delay: ClockTime = 0
-  /// Running time at which the last packet of an audio stream ends; nil before the first with a
-  /// timestamp.
-  private(set) var audioEnd: RunningTime?
+  /// Mends timestamps that are missing or go back.
+  private(set) var mender: TimestampMender
+  private var pace = WarningPace()
   /// Running time at which the last text of a subtitle stream ends.
   private var subtitleEnd: RunningTime?
   /// Packet size of audio whose packets all have one size; a buffer may hold any number of them.
@@ -66,6 +66,7 @@ final class MuxInput {
   init(_ name: String) {
     self.name = name
     kind = Kind(name)
+    mender = TimestampMender(kind == .video ? .video : kind == .audio ? .audio : .other)
   }
 
   /// Finds out how late the timestamps are that arrive at the stream's pad.
@@ -139,37 +140,45 @@ final class MuxInput {
     try inBandVideo?.sample(buffer) ?? buffer
   }
 
-  /// Returns the times and flags of a buffer's samples.
+  /// Returns the times and flags of a buffer's samples; nil if the buffer cannot be written. Wrong
+  /// timestamps are mended, with a warning.
   ///
-  /// An audio buffer without a timestamp follows the previous one: `tsdemux` gives such buffers.
-  ///
-  /// - Throws: an ``ElementError`` if the buffer has no timestamp and follows none, or does not
-  ///   hold a whole number of packets.
-  func timing(of buffer: Buffer, in segment: Segment) throws -> MovieFileWriter.Timing {
-    let pts = buffer.pts ?? buffer.dts
-    let told = pts.flatMap { segment.signedRunningTime($0) }
-    guard let time = told.map({ $0 - delay }) ?? audioEnd else {
-      throw ElementError(.failedStream, "A buffer on \(name) has no timestamp.")
+  /// - Parameters:
+  ///   - shift: the shift of streams whose timestamps have jumped.
+  ///   - present: returns the current running time if the source is live.
+  ///   - warn: called now and then with what was mended.
+  /// - Throws: an ``ElementError`` if the buffer does not hold a whole number of packets.
+  func timing(
+    of buffer: Buffer, in segment: Segment, _ shift: inout RunningTime,
+    present: () -> RunningTime?, warn: (ElementError) -> Void
+  ) throws -> MovieFileWriter.Timing? {
+    let isKeyframe = kind != .video || !buffer.flags.contains(.deltaUnit)
+    // Audio is decoded in presentation order.
+    let (count, duration) =
+      kind == .audio
+      ? try packets(in: buffer) ?? (1, buffer.duration ?? 0) : (1, buffer.duration ?? 0)
+    let decode = kind == .video ? buffer.dts.flatMap { segment.signedRunningTime($0) } : nil
+    let pts = buffer.pts ?? (kind == .video ? nil : buffer.dts)
+    let before = mender.counts
+    let mended = mender.mend(
+      presentation: pts.flatMap { segment.signedRunningTime($0) }.map { $0 - delay },
+      decode: decode, duration: duration > 0 ? duration : frameRate.frameDuration,
+      isKeyframe: isKeyframe, with: &shift, present: present)
+    if mender.counts != before, pace.allows(at: mended?.presentation ?? .min) {
+      warn(mender.warning(pad: name))
     }
+    guard let mended else { return nil }
     var timing = MovieFileWriter.Timing(
-      presentationTime: time,
-      decodeTime: buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time,
-      duration: buffer.duration ?? 0)
+      presentationTime: mended.presentation, decodeTime: mended.decode, duration: duration,
+      isSync: isKeyframe, count: count)
     switch kind {
-    case .eye, .subtitle: break
-    case .audio:
-      // Audio is decoded in presentation order.
-      let (count, duration) = try packets(in: buffer) ?? (1, buffer.duration ?? 0)
-      timing = MovieFileWriter.Timing(
-        presentationTime: time, decodeTime: time, duration: duration, count: count)
-      audioEnd = time + duration
-    case .meta:
-      timing.isSync = !buffer.flags.contains(.deltaUnit)
-    case .video:
-      timing.isSync = !buffer.flags.contains(.deltaUnit)
-      timing.dependency = Self.dependency(of: buffer)
+    case .eye, .subtitle, .audio: break
+    case .meta: timing.isSync = !buffer.flags.contains(.deltaUnit)
+    case .video: timing.dependency = Self.dependency(of: buffer)
     }
-    if segment.rate > 0 { timing.stop = segment.stop.flatMap { segment.signedRunningTime($0) } }
+    if segment.rate > 0 {
+      timing.stop = segment.stop.flatMap { segment.signedRunningTime($0) }.map { $0 + mender.shift }
+    }
     return timing
   }
 

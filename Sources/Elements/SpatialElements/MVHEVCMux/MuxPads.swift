@@ -70,7 +70,9 @@ struct MuxPads {
 
   /// Returns the source whose next buffer has the smallest running time; nil if no pad has a
   /// buffer.
-  func earliest() -> Source? {
+  ///
+  /// - Parameter shift: returns the time to add to those of a pad's buffers.
+  func earliest(shift: (AggregatorPad) -> RunningTime) -> Source? {
     var first: (time: RunningTime, source: Source)?
     func consider(_ time: RunningTime, _ source: Source) {
       if first.map({ time < $0.time }) ?? true { first = (time, source) }
@@ -81,7 +83,7 @@ struct MuxPads {
     }
     for pad in streams {
       guard let buffer = pad.peek() else { continue }
-      var time = pad.runningTime(buffer) ?? .min
+      var time = pad.runningTime(buffer).map { $0 + shift(pad) } ?? .min
       if buffer.isGap {
         // Buffers of other pads before the end of this gap come first.
         time = time + (buffer.duration ?? 0)

@@ -29,8 +29,11 @@ enum MuxVideoCaps {
         .format, "The video on \(pad) has no codec_data; put a parser before the pad.",
         debug: "\(caps)")
     }
+    // RTP says no size in caps; the parameter sets do.
+    let coded = structure.int("width") == nil ? codedSize(record.bytes) : nil
     let size = try pictureSize(
-      width: structure.int("width"), height: structure.int("height"), pad: pad)
+      width: coded?.width ?? structure.int("width"),
+      height: coded?.height ?? structure.int("height"), pad: pad)
     var entry =
       structure.name == "video/x-h264"
       ? VisualSampleEntry(width: size.width, height: size.height, avcC: record.bytes)
@@ -61,6 +64,15 @@ enum MuxVideoCaps {
       width: size.width, height: size.height, hvcC: configuration.hvcC, lhvC: configuration.lhvC)
     describe(&entry, base.caps, pixelAspectRatio: base.pixelAspectRatio)
     return entry
+  }
+
+  /// The size that the parameter sets of H.265 in a decoder configuration record say.
+  private static func codedSize(_ record: [UInt8]) -> (width: Int, height: Int)? {
+    guard let record = try? HEVCDecoderConfigurationRecord(bytes: record),
+      let configuration = try? LayeredConfiguration(
+        LayeredParameterSets(nalUnits: record.nalUnits))
+    else { return nil }
+    return (configuration.width, configuration.height)
   }
 
   private static func pictureSize(

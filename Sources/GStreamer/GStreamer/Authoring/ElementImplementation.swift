@@ -73,6 +73,16 @@ extension ElementImplementation {
   }
 }
 
+extension ElementImplementation {
+  /// Calls `body` with the state of the streaming thread, waiting for it: for work that is due by
+  /// the clock, in a thread of its own. Returns false without calling `body` if the element is
+  /// stopped.
+  public func withStreaming(_ body: (inout Streaming) -> Void) -> Bool {
+    let core = ElementCore<Self>.of(ElementBox.of(cast(gstElement)))
+    return (try? core?.streaming.call { body(&$0) }) != nil
+  }
+}
+
 extension ElementImplementation where Streaming == Void {
   /// Does nothing.
   public func start() throws {}

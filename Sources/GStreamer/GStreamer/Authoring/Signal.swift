@@ -114,12 +114,18 @@ extension ElementObject {
     request(signal, location, cgst_type_boolean()) { g_value_get_boolean($0) != 0 }
   }
 
+  /// Whether the application handles a signal.
+  public func hasHandler(of signal: String) -> Bool {
+    let id = g_signal_lookup(signal, cgst_type_of(gstElement))
+    return id != 0 && g_signal_has_handler_pending(gstElement, id, 0, 1) != 0
+  }
+
   private func request<Answer>(
     _ signal: String, _ location: String, _ answer: GType,
     _ read: (UnsafePointer<GValue>) throws -> Answer
   ) rethrows -> Answer? {
+    guard hasHandler(of: signal) else { return nil }
     let id = g_signal_lookup(signal, cgst_type_of(gstElement))
-    guard id != 0, g_signal_has_handler_pending(gstElement, id, 0, 1) != 0 else { return nil }
     var values = [GValue(), GValue()]
     g_value_init(&values[0], cgst_type_of(gstElement))
     g_value_set_object(&values[0], gstElement)

@@ -36,3 +36,39 @@ public final class Timer: @unchecked Sendable {
     gst_clock_id_unref(id)
   }
 }
+
+/// Calls a closure again and again, in a thread of its own, until the ticker is released.
+public final class Ticker: Sendable {
+  private let isOver = Monitor(false)
+
+  /// - Parameters:
+  ///   - interval: The time between two calls.
+  ///   - element: An element that `body` uses, which is kept alive while the thread runs.
+  ///   - body: The closure. It may take long.
+  public init(
+    every interval: ClockTime, for element: any ElementObject,
+    _ body: @escaping @Sendable () -> Void
+  ) {
+    let owner = Element(sharing: element.gstElement)
+    let work = Callback<() -> Void> { [isOver] in
+      while isOver.wait(atMost: interval, until: { $0 ? true : nil }) == nil {
+        withExtendedLifetime(owner) { body() }
+      }
+    }
+    let thread = g_thread_new(
+      "ticker",
+      { context in
+        if let context {
+          Callback<() -> Void>.from(context).call()
+          releaseCallback(context)
+        }
+        return nil
+      }, work.retained())
+    g_thread_unref(thread)
+  }
+
+  deinit {
+    // Does not wait: a body that is already running continues.
+    isOver.change { $0 = true }
+  }
+}

@@ -21,8 +21,8 @@ public struct MediaPlaylist: Equatable, Sendable {
 
   /// Whether listed segments may be removed, and new ones added.
   public var kind: Kind
-  /// Maximum segment duration after rounding, in seconds. It never changes while the playlist is
-  /// being written, except by ``complete(targetDuration:)``.
+  /// Maximum segment duration after rounding, in seconds. It only grows, by
+  /// ``raiseTargetDuration(to:)``.
   public private(set) var targetDuration: Int
   /// Media sequence number of the first segment.
   public internal(set) var mediaSequence: UInt64 = 0
@@ -72,18 +72,8 @@ public struct MediaPlaylist: Equatable, Sendable {
     return playlist
   }
 
-  /// Duration of the longest segment, rounded to seconds.
-  public var longestDuration: Int {
-    Int(clamping: ((segments.map(\.duration).max() ?? 0) &+ 500_000_000) / 1_000_000_000)
-  }
-
-  /// Makes this the playlist of a complete movie (`VOD`), whose target duration is known only now
-  /// and is no less than before.
-  ///
-  /// - Parameter seconds: The target duration that all renditions share.
-  public mutating func complete(targetDuration seconds: Int) {
-    kind = .onDemand
-    hasEnded = true
+  /// Makes the promised duration no shorter than a segment, rounded to seconds (RFC 8216 4.3.3.1).
+  public mutating func raiseTargetDuration(to seconds: Int) {
     targetDuration = max(targetDuration, seconds)
   }
 

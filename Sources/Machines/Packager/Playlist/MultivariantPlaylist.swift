@@ -25,6 +25,7 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     lines += variants.flatMap { variant in
       groups.flatMap { variant.lines(group: $0) }
     }
+    lines += Self.audioOnly(audio)
     lines += iFrames.map(\.iFrameLine)
     return lines.joined(separator: "\n") + "\n"
   }
@@ -38,31 +39,47 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     return playlist.variants.isEmpty ? nil : playlist
   }
 
-  /// The audio renditions in groups with the same members (RFC 8216 4.3.4.1.1): if each coding has
-  /// all of them, the codings are alternatives, and players choose one; otherwise they are one
-  /// group.
+  /// The audio renditions in groups with the same members, names and defaults (RFC 8216
+  /// 4.3.4.1.1): if each coding has all of them, the codings are alternatives, and players choose
+  /// one; otherwise they are one group.
   private var groupedAudio: [AudioRendition] {
-    var members: [String: Set<String>] = [:]
-    for rendition in audio {
-      members[rendition.groupID, default: []].insert(
-        "\(rendition.language ?? "")/\(rendition.name)")
+    var audio = Self.uniquelyNamed(self.audio)
+    let members = Dictionary(grouping: audio, by: \.groupID).values.map { Set($0.map(\.member)) }
+    if Set(members).count > 1 {
+      for index in audio.indices { audio[index].groupID = "audio" }
+      audio = Self.uniquelyNamed(audio)
     }
-    guard Set(members.values).count > 1 else { return audio }
-    var names: Set<String> = []
-    var hasDefault = false
+    let usual = (audio.first(where: \.isDefault) ?? audio.first)?.member
+    for index in audio.indices { audio[index].isDefault = audio[index].member == usual }
+    return audio
+  }
+
+  /// Adds numbers to names that a group has already.
+  private static func uniquelyNamed(_ audio: [AudioRendition]) -> [AudioRendition] {
+    var names: [String: Set<String>] = [:]
     return audio.map { rendition in
       var rendition = rendition
-      rendition.groupID = "audio"
-      rendition.isDefault = rendition.isDefault && !hasDefault
-      hasDefault = hasDefault || rendition.isDefault
       var number = 2
       let name = rendition.name
-      while !names.insert(rendition.name).inserted {
+      while !names[rendition.groupID, default: []].insert(rendition.name).inserted {
         rendition.name = "\(name) \(number)"
         number += 1
       }
       return rendition
     }
+  }
+
+  /// The variant for players that have no picture to show, or no bandwidth for it: the audio that
+  /// players choose by default.
+  private static func audioOnly(_ audio: [AudioRendition]) -> [String] {
+    guard let rendition = audio.first(where: \.isDefault) else { return [] }
+    var attributes = AttributeList()
+    let group = AudioGroup(rendition)
+    attributes.add("BANDWIDTH", String(group.bandwidth))
+    attributes.add("AVERAGE-BANDWIDTH", String(group.averageBandwidth))
+    attributes.add("CODECS", quoted: group.codecs)
+    attributes.add("AUDIO", quoted: group.id)
+    return ["#EXT-X-STREAM-INF:\(attributes.text)", rendition.uri]
   }
 
   /// Returns the groups to combine with each variant; one nil without audio.
@@ -236,6 +253,9 @@ public struct AudioRendition: Equatable, Sendable {
     (self.isDefault, self.channelCount, self.codecs) = (isDefault, channelCount, codecs)
     (self.bandwidth, self.averageBandwidth) = (bandwidth, averageBandwidth)
   }
+
+  /// The identity within a group.
+  fileprivate var member: String { "\(language ?? "")/\(name)" }
 
   fileprivate var line: String {
     var attributes = AttributeList()

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import StereoVideo
+
+/// Mends the timestamps of a coded stream that is written as it comes, so that no single one ends a
+/// recording or a channel: decode times rise, and every buffer has its times.
+///
+/// Timestamps are missing where `tsdemux` passes the end of the 33 bits of a transport stream's
+/// clock, and go back if an encoder restarts or a switcher changes sources.
+struct TimestampMender {
+  /// The times of a buffer.
+  struct Times: Equatable {
+    var presentation: RunningTime
+    var decode: RunningTime
+  }
+
+  /// Numbers of buffers whose times were mended so far.
+  struct Counts: Equatable {
+    /// Timestamps that were missing, and follow from those before.
+    var derived: UInt64 = 0
+    /// Pictures whose times go back a little and that are shown for a moment only.
+    var hurried: UInt64 = 0
+    /// Audio and other data that was dropped, because its times go back or are missing.
+    var dropped: UInt64 = 0
+    /// Times at which the stream's times jumped.
+    var jumps: UInt64 = 0
+
+    var total: UInt64 { derived &+ hurried &+ dropped &+ jumps }
+  }
+
+  /// Times that go back by less are due to jitter and overlaps; others belong to a new timeline.
+  private static let smallest: ClockTime = .second
+  /// Times further ahead of the present than this belong to a new timeline.
+  private static let farthest: ClockTime = 10 * .second
+
+  /// The order of a stream's times.
+  enum Kind {
+    /// Decode times rise, presentation times need not.
+    case video
+    /// One follows the other.
+    case audio
+    /// Any; only those that are missing are mended.
+    case other
+  }
+
+  private let kind: Kind
+  private(set) var counts = Counts()
+  /// Added to the stream's own times, which have jumped.
+  private(set) var shift: RunningTime = 0
+  /// Whether the last buffer's times jumped to a timeline that no other stream has.
+  private(set) var isNewTimeline = false
+  private var last: Times?
+  /// The decode time that the last buffer came with, moved by the shift.
+  private var lastTold: RunningTime?
+  /// Whether a buffer with times has come.
+  var hasBegun: Bool { last != nil }
+  /// The distance of the next buffer from the last one, as far as known.
+  private var step: ClockTime = 33 * .millisecond
+  /// Presentation time minus decode time of the last keyframe.
+  private var delay: RunningTime = 0
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  /// Returns the times with which a buffer is written; nil if it is not.
+  ///
+  /// - Parameters:
+  ///   - duration: duration of the buffer.
+  ///   - other: the shift of other streams that have jumped, as streams of one source jump
+  ///     together; set if this one jumps.
+  ///   - present: returns the current running time if the source is live. It is called rarely.
+  mutating func mend(
+    presentation: RunningTime?, decode: RunningTime?, duration: ClockTime?, isKeyframe: Bool,
+    with other: inout RunningTime, present: () -> RunningTime?
+  ) -> Times? {
+    isNewTimeline = false
+    guard let told = presentation ?? decode else { return derived(duration) }
+    var times = Times(presentation: told + shift, decode: (decode ?? told) + shift)
+    if presentation == nil { times.presentation = times.decode + delay }
+    let isRepeated = times.decode == lastTold
+    lastTold = times.decode
+    guard let last, kind != .other else { return keep(times, duration, isKeyframe) }
+    // Pictures without decode times of their own come in decoding order.
+    let isReordered = kind == .video && decode == nil
+    let limit = isReordered ? Self.farthest : Self.smallest
+    let back = last.decode - times.decode
+    if back >= RunningTime(clamping: limit) || isAhead(times, of: last, other, present) {
+      counts.jumps &+= 1
+      let jump = newShift(for: times.decode - shift, after: last, other)
+      times.presentation = times.presentation + (jump - shift)
+      times.decode = times.decode + (jump - shift)
+      isNewTimeline = jump != other
+      (shift, other) = (jump, jump)
+      lastTold = times.decode
+    } else if kind == .audio, isRepeated {
+      times = Times(presentation: last.decode + step, decode: last.decode + step)
+    } else if back >= 0, isReordered {
+      times.decode = last.decode + .millisecond
+    } else if back >= 0, kind == .video {
+      counts.hurried &+= 1
+      let late = last.decode + .millisecond - times.decode
+      times = Times(presentation: times.presentation + late, decode: times.decode + late)
+    } else if back >= 0 {
+      counts.dropped &+= 1
+      return nil
+    }
+    return keep(times, duration, isKeyframe)
+  }
+
+  /// Returns the times of a buffer that has none.
+  private mutating func derived(_ duration: ClockTime?) -> Times? {
+    guard let last else {
+      counts.dropped &+= 1
+      return nil
+    }
+    counts.derived &+= 1
+    let decode = last.decode + step
+    return keep(Times(presentation: decode + delay, decode: decode), duration, false)
+  }
+
+  private mutating func keep(_ times: Times, _ duration: ClockTime?, _ isKeyframe: Bool) -> Times {
+    if let duration, duration > 0 {
+      step = duration
+    } else if let last, times.decode > last.decode {
+      step = min((times.decode - last.decode).magnitude, .second)
+    }
+    if isKeyframe { delay = times.presentation - times.decode }
+    last = times
+    return times
+  }
+
+  /// Whether the times have jumped ahead: a live source's lie in the future, which no waiting
+  /// explains, or a jump back is over.
+  private func isAhead(
+    _ times: Times, of last: Times, _ other: RunningTime, _ present: () -> RunningTime?
+  ) -> Bool {
+    guard times.decode > last.decode + Self.smallest else { return false }
+    if fittingShift(for: times.decode - shift, after: last, other) != nil { return true }
+    guard times.decode > last.decode + Self.farthest, let now = present() else { return false }
+    return times.decode > now + Self.farthest
+  }
+
+  /// Returns the shift that lets a stream continue after the last buffer.
+  private func newShift(
+    for decode: RunningTime, after last: Times, _ other: RunningTime
+  ) -> RunningTime {
+    fittingShift(for: decode, after: last, other) ?? last.decode + step - decode
+  }
+
+  /// Returns the shift of another stream that has jumped, or none, if the stream then continues
+  /// after the last buffer; else nil.
+  private func fittingShift(
+    for decode: RunningTime, after last: Times, _ other: RunningTime
+  ) -> RunningTime? {
+    [other, 0].first { shift in
+      let time = decode + shift
+      return shift != self.shift && time > last.decode && time <= last.decode + Self.smallest
+    }
+  }
+
+  /// The warning about what was mended.
+  func warning(pad: String) -> ElementError {
+    var sentences: [String] = []
+    if counts.derived > 0 {
+      sentences.append(
+        "\(counts.derived) buffers on \(pad) had no timestamp; they follow those before them.")
+    }
+    if counts.hurried > 0 {
+      sentences.append(
+        "The timestamps of \(counts.hurried) frames on \(pad) are not after those before them; the "
+          + "frames are shown for a moment only.")
+    }
+    if counts.dropped > 0 {
+      sentences.append(
+        "\(counts.dropped) buffers on \(pad) were dropped, because their timestamps go back, or "
+          + "because the stream began without timestamps.")
+    }
+    if counts.jumps > 0 {
+      sentences.append(
+        "The timestamps of \(pad) jumped (\(counts.jumps) times so far); the stream continues "
+          + "without a break.")
+    }
+    return ElementError(.failedStream, sentences.joined(separator: " "))
+  }
+}
+
+/// When to warn about something that may happen all the time: at once, and then once a minute.
+struct WarningPace {
+  private var next: RunningTime?
+
+  /// Whether to warn about what happens at a time of the stream.
+  mutating func allows(at time: RunningTime) -> Bool {
+    if let next, time < next, time > next - 120 * .second { return false }
+    next = time + 60 * .second
+    return true
+  }
+}
+
+extension ElementImplementation {
+  /// The current running time, if the source of a pad is live.
+  func present(at pad: Pad?) -> RunningTime? {
+    guard pad?.peerLatency?.isLive ?? false else { return nil }
+    return currentRunningTime.map { RunningTime(clamping: $0) }
+  }
+}

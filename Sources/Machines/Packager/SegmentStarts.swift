@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/// The starts of segments, which all renditions share: decides at which keyframes of the leading
+/// rendition a segment starts, and numbers those that are still open in some rendition.
+///
+/// A segment starts at the first keyframe that is at least a segment duration after the previous
+/// start, or at an earlier one if the next keyframe would come too late for the target duration
+/// that the playlists promise.
+struct SegmentStarts: Sendable {
+  private let settings: PackagerSettings
+  /// The starts of segments that are still open in some rendition, in order.
+  private var open: [SegmentStart] = []
+  /// The segment number of the first open start.
+  private(set) var firstNumber: UInt64 = 0
+  /// Latest time of the leading rendition: later segments do not start before it.
+  private(set) var frontier = Int64.min
+  /// The leading rendition, and its latest keyframe.
+  private var leader: Int?
+  private var lastSync: Int64?
+  /// Time from which the next keyframe starts a discontinuity, because a rendition other than the
+  /// leader has changed or come back.
+  private var nextDiscontinuity: Int64?
+  /// Whether the next keyframe starts a segment, however short the open one is.
+  private var isDue = false
+  /// Time before which no segment starts, as an earlier leader has got there.
+  private var floor = Int64.min
+  /// Times at which encoders should make keyframes.
+  private var requests: [Int64] = []
+
+  init(_ settings: PackagerSettings) { self.settings = settings }
+
+  /// Continues with a segment number, before the first start.
+  mutating func begin(with number: UInt64) { firstNumber = number }
+
+  /// The time at which the latest segment starts; nil before the first.
+  var last: Int64? { open.last?.time }
+
+  /// Number of segments that have started and that are open in some rendition.
+  var count: Int { open.count }
+
+  subscript(position: Int) -> SegmentStart { open[position] }
+
+  /// Returns the position of an open segment; nil if it has not started.
+  func position(of number: UInt64) -> Int? {
+    guard number >= firstNumber else { return nil }
+    let position = Int(clamping: number - firstNumber)
+    return position < open.count ? position : nil
+  }
+
+  /// Whether a discontinuity starts at a time or later.
+  func hasDiscontinuity(from time: Int64) -> Bool {
+    open.contains { $0.startsDiscontinuity && $0.time >= time }
+  }
+
+  /// Whether a discontinuity starts after the segment with this number.
+  func hasDiscontinuity(after number: UInt64) -> Bool {
+    open.dropFirst((position(of: number) ?? -1) + 1).contains { $0.startsDiscontinuity }
+  }
+
+  /// Forgets the first open segment, which all renditions have closed.
+  mutating func removeFirst() {
+    open.removeFirst()
+    firstNumber += 1
+  }
+
+  /// Returns the times at which keyframes are to be requested, and forgets them.
+  mutating func takeRequests() -> [Int64] {
+    defer { requests = [] }
+    return requests
+  }
+
+  // MARK: Deciding
+
+  /// Makes the leader's next keyframe from this time on start a discontinuity.
+  mutating func startDiscontinuity(from time: Int64) {
+    nextDiscontinuity = nextDiscontinuity ?? time
+  }
+
+  /// Makes the next keyframe start a segment, after all that the leader has given: another one is
+  /// to lead.
+  mutating func endSegmentSoon() {
+    floor = frontier
+    isDue = true
+  }
+
+  /// Takes the times of a sample of the leading rendition.
+  ///
+  /// - Parameters:
+  ///   - leader: the rendition.
+  ///   - isChange: whether the format changes with the sample.
+  ///   - isRest: whether the rendition only leads because others have ended. It does not get
+  ///     another segment for outlasting them a little.
+  mutating func lead(
+    _ time: Int64, isSync: Bool, leader: Int, isChange: Bool = false, isRest: Bool = false
+  ) {
+    defer { frontier = max(frontier, time) }
+    if leader != self.leader { (self.leader, lastSync) = (leader, nil) }
+    defer { if isSync { lastSync = time } }
+    guard var last else { return start(at: time) }
+    guard isSync else { return }
+    guard time > last, time > floor else { return }
+    // Times of renditions from one source may differ by rounding.
+    if isChange || nextDiscontinuity.map({ time >= $0 &- 1_000_000 }) ?? false {
+      nextDiscontinuity = nil
+      return start(at: time, isDiscontinuity: true)
+    }
+    let half: Int64 = 500_000_000
+    let limit = settings.target &+ half
+    // The segment would have had to end at the keyframe before. Where there are parts, those after
+    // it may be listed already.
+    if let lastSync, lastSync > last, time &- last >= limit, settings.partDuration == 0 {
+      start(at: lastSync)
+      last = lastSync
+    }
+    let next = time &+ (time &- (lastSync ?? time))
+    let wished = settings.segment + (isRest ? half * 4 / 5 : -1_000_000)
+    if isDue || time &- last >= wished || next &- last >= limit { start(at: time) }
+  }
+
+  /// Starts segments up to a time at which no rendition gives anything.
+  mutating func pass(to time: Int64) {
+    guard let last else { return }
+    frontier = max(frontier, time)
+    if isDue, time > last { return start(at: time) }
+    // A clock that jumps must not cost more than a while.
+    var next = last &+ settings.target
+    for _ in 0..<100 where next <= time {
+      start(at: next)
+      next = next &+ settings.target
+    }
+  }
+
+  private mutating func start(at time: Int64, isDiscontinuity: Bool = false) {
+    isDue = false
+    open.append(SegmentStart(time: time, startsDiscontinuity: isDiscontinuity))
+    if settings.requestsKeyframes { requests.append(time &+ settings.segment) }
+  }
+}
+
+/// The common start of a segment in all renditions.
+struct SegmentStart: Equatable, Sendable {
+  /// Presentation time in nanoseconds.
+  var time: Int64
+  /// Whether the format of a rendition changes here, or a rendition comes back.
+  var startsDiscontinuity = false
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import ISOBMFF
+import Packager
+import Testing
+
+/// One eye, with a playlist of keyframes.
+private let mono = video("v", isStereo: false, iFrames: true)
+
+/// Renditions that give nothing for a while, keyframes at times that nobody asked for.
+struct SilenceTests {
+  /// A stream of a live presentation: its samples, and how much later than their times they arrive.
+  private struct Source {
+    var rendition: Rendition
+    var samples: [PackagedSample<[UInt8]>]
+    var latency: Int64 = 0
+    /// Times between which nothing comes.
+    var silence: Range<Int64> = 0..<0
+  }
+
+  /// Plays sources by a clock that goes on in steps of 100 ms, and passes over those that have
+  /// given nothing for a second.
+  private func play(_ settings: PackagerSettings, _ sources: [Source], seconds: Int64) throws
+    -> Disk
+  {
+    var packager = Packager<[UInt8]>(settings)
+    packager.date = 0
+    let disk = Disk()
+    var queues = sources.map { source in
+      source.samples.filter { !source.silence.contains($0.decodeTime) }[...]
+    }
+    let indices = try sources.map { try packager.add($0.rendition) }
+    var latest = sources.map { _ in Int64.max - second }
+    for now in stride(from: 0, to: seconds * second, by: Int(second / 10)) {
+      guard queues.contains(where: { !$0.isEmpty }) else { break }
+      for (number, source) in sources.enumerated() {
+        while let sample = queues[number].first, sample.decodeTime + source.latency <= now {
+          queues[number].removeFirst()
+          try packager.append(sample, to: indices[number])
+          latest[number] = now
+        }
+        if latest[number] + second <= now { try packager.passOver(indices[number]) }
+      }
+      try packager.pass(to: now)
+      try disk.take(&packager)
+    }
+    for index in indices { try packager.end(index) }
+    try disk.take(&packager)
+    return disk
+  }
+
+  /// What holds for the playlists of all renditions: no segment is longer than promised, all start
+  /// together and have the same discontinuities, and what is listed is what the files hold.
+  private func check(_ disk: Disk, _ names: [String]) throws {
+    let lists = try names.map { try disk.playlist("\($0)/index.m3u8") }
+    let first = lists[0]
+    for (name, list) in zip(names, lists) {
+      #expect(list.targetDuration == first.targetDuration)
+      #expect(abs(list.segments.count - first.segments.count) <= 1, "\(name): \(list.text)")
+      for (segment, other) in zip(list.segments, first.segments) {
+        #expect(
+          segment.duration < UInt64(list.targetDuration) * 1_000_000_000 + 500_000_000,
+          "\(name): \(list.text)")
+        #expect(segment.startsDiscontinuity == other.startsDiscontinuity, "\(name): \(list.text)")
+        for part in segment.parts {
+          #expect(part.duration <= list.lowLatency?.partTarget ?? 0, "\(name): \(list.text)")
+        }
+        let dates = [segment, other].compactMap(\.programDateTime)
+        // Where two come back, one may be later.
+        if dates.count == 2, !segment.startsDiscontinuity {
+          #expect(abs(dates[0] - dates[1]) < 100_000_000, "\(name) \(list.text)\n\(first.text)")
+        }
+        guard !segment.isGap else { continue }
+        let address = try #require(segment.map).uri
+        let map = try #require(disk.files["\(name)/\(address)"])
+        let bytes = try #require(disk.files["\(name)/\(segment.uri)"])
+        let track = try track(of: map + bytes)
+        #expect(
+          try #require(track.samples.sample(at: 0)).isSync, "\(name) \(segment.uri)\n\(list.text)")
+        let length = (0..<track.samples.count).reduce(UInt64(0)) {
+          $0 + UInt64(track.samples.sample(at: $1)?.duration ?? 0)
+        }
+        let spoken = segment.duration * UInt64(track.timescale) / 1_000_000_000
+        #expect(abs(Int64(length) - Int64(spoken)) <= 60, "\(name) \(segment.uri)")
+      }
+    }
+  }
+
+  private static let names = ["video_0", "video_0_mono", "audio_0"]
+
+  /// Both eyes, one eye and audio.
+  private func channel(
+    videoSilence: Range<Int64> = 0..<0, audioSilence: Range<Int64> = 0..<0, latency: Int64 = 0,
+    gop: Int = 60, seconds: Int = 24
+  ) -> [Source] {
+    let frames = pictures(30 * seconds, gop: gop)
+    return [
+      Source(
+        rendition: video("video_0"), samples: frames, latency: latency, silence: videoSilence),
+      Source(
+        rendition: video("video_0_mono", isStereo: false, iFrames: true), samples: frames,
+        latency: latency, silence: videoSilence),
+      Source(
+        rendition: audio("audio_0"), samples: packets(seconds * 48_000 / 1024),
+        silence: audioSilence),
+    ]
+  }
+
+  private func settings(parts: Bool) -> PackagerSettings {
+    var settings = PackagerSettings(.event, target: 2)
+    if parts { settings.partDuration = 500_000_000 }
+    return settings
+  }
+
+  @Test(
+    "video that stops has gaps while audio goes on, and comes back at a discontinuity",
+    arguments: [false, true], [0, 300_000_000, 1_500_000_000] as [Int64])
+  func stoppedVideo(parts: Bool, latency: Int64) throws {
+    let silence = 8_300_000_000..<17_700_000_000 as Range<Int64>
+    let disk = try play(
+      settings(parts: parts), channel(videoSilence: silence, latency: latency), seconds: 26)
+    try check(disk, Self.names)
+    let lists = try Self.names.map { try disk.playlist("\($0)/index.m3u8") }
+    #expect((3...6).contains(lists[0].segments.count { $0.isGap }), "\(lists[0].text)")
+    #expect(lists[1].segments.map(\.isGap) == lists[0].segments.map(\.isGap))
+    #expect(!lists[2].segments.contains { $0.isGap })
+    #expect(lists[2].segments.count { $0.startsDiscontinuity } == 1)
+    // Of audio, nothing is lost; of video, what no keyframe begins.
+    let total = lists[2].duration
+    #expect(abs(Int64(total) - 24 * second) < 30_000_000)
+    let shown = lists[0].segments.filter { !$0.isGap }.reduce(0) { $0 + $1.duration }
+    #expect(shown > 12_000_000_000 && shown < 17_500_000_000, "\(lists[0].text)")
+  }
+
+  @Test("audio that stops has gaps, and comes back with a keyframe", arguments: [false, true])
+  func stoppedAudio(parts: Bool) throws {
+    let silence = 6_500_000_000..<13_200_000_000 as Range<Int64>
+    let disk = try play(
+      settings(parts: parts), channel(audioSilence: silence, latency: 700_000_000), seconds: 26)
+    try check(disk, Self.names)
+    let lists = try Self.names.map { try disk.playlist("\($0)/index.m3u8") }
+    #expect((2...4).contains(lists[2].segments.count { $0.isGap }), "\(lists[2].text)")
+    #expect(!lists[0].segments.contains { $0.isGap })
+    #expect(abs(Int64(lists[0].duration) - 24 * second) < 40_000_000)
+  }
+
+  @Test("if everything stops, all playlists have gaps up to the present", arguments: [false, true])
+  func stopped(parts: Bool) throws {
+    let silence = 6_500_000_000..<13_200_000_000 as Range<Int64>
+    let disk = try play(
+      settings(parts: parts), channel(videoSilence: silence, audioSilence: silence), seconds: 26)
+    try check(disk, Self.names)
+    for name in Self.names {
+      let list = try disk.playlist("\(name)/index.m3u8")
+      #expect((2...4).contains(list.segments.count { $0.isGap }), "\(list.text)")
+      #expect(list.segments.contains { $0.startsDiscontinuity })
+    }
+  }
+
+  @Test("one of two cameras stops", arguments: [0, 1])
+  func oneOfTwo(stopped: Int) throws {
+    let silence = 5_100_000_000..<11_900_000_000 as Range<Int64>
+    let sources = [0, 1].map { number in
+      Source(
+        rendition: video("video_\(number)"), samples: pictures(720, gop: 45),
+        latency: number == 1 ? 200_000_000 : 0, silence: number == stopped ? silence : 0..<0)
+    }
+    let disk = try play(settings(parts: false), sources, seconds: 26)
+    let names = ["video_0", "video_1"]
+    try check(disk, names)
+    let lists = try names.map { try disk.playlist("\($0)/index.m3u8") }
+    #expect(lists[stopped].segments.contains { $0.isGap }, "\(lists[stopped].text)")
+    #expect(!lists[1 - stopped].segments.contains { $0.isGap }, "\(lists[1 - stopped].text)")
+  }
+
+  @Test("sources that come and go at random never break the playlists", arguments: 0..<40)
+  func random(seed: UInt64) throws {
+    var random = SplitMix(state: seed)
+    func silence() -> Range<Int64> {
+      let start = Int64.random(in: 1...18, using: &random) * 1_010_000_000
+      // Holes that are shorter than the patience are no silence.
+      return start..<start + Int64.random(in: 9...60, using: &random) * 150_000_000
+    }
+    let sources = channel(
+      videoSilence: silence(), audioSilence: silence(),
+      latency: Int64.random(in: 0...15, using: &random) * 100_000_000,
+      gop: Int.random(in: 20...60, using: &random))
+    let disk = try play(settings(parts: seed % 2 == 0), sources, seconds: 27)
+    try check(disk, Self.names)
+  }
+
+  @Test(
+    "keyframes of another encoder: no segment is longer than the target duration",
+    arguments: [
+      (gop: 60, target: 1, first: 0, written: 2), (60, 2, 0, 2), (60, 2, 40, 2), (60, 2, -40, 2),
+      (60, 3, 25, 3), (60, 4, 40, 4), (60, 4, -40, 4), (48, 2, 15, 2), (250, 6, 0, 8),
+      (250, 2, 0, 8), (75, 6, 60, 6),
+    ], [false, true])
+  func remoteKeyframes(
+    _ row: (gop: Int, target: Int, first: Int64, written: Int), parts: Bool
+  ) throws {
+    var settings = PackagerSettings(.event, target: row.target)
+    if parts { settings.partDuration = 500_000_000 }
+    var frames = pictures(1000, gop: row.gop)
+    // The first picture arrives late or early, in milliseconds.
+    if row.first < 0 {
+      for index in frames.indices.dropFirst() {
+        frames[index].presentationTime -= row.first * 1_000_000
+        frames[index].decodeTime -= row.first * 1_000_000
+      }
+    } else {
+      frames[0].presentationTime += row.first * 1_000_000
+    }
+    let disk = try packaged(settings, [(mono, frames), (audio("a"), packets(1560))])
+    for name in ["v", "a"] {
+      let list = try disk.playlist("\(name)/index.m3u8")
+      #expect(list.targetDuration == row.written, "\(list.text)")
+      for segment in list.segments {
+        #expect(segment.duration < UInt64(row.written) * 1_000_000_000 + 500_000_000)
+      }
+    }
+  }
+
+  @Test("segments may be wished shorter than the target duration")
+  func segmentDuration() throws {
+    var settings = PackagerSettings(.onDemand, target: 6)
+    settings.segmentDuration = 2_000_000_000
+    let disk = try packaged(settings, [(mono, pictures(300, gop: 30))])
+    let list = try disk.playlist("v/index.m3u8")
+    #expect(list.targetDuration == 6)
+    #expect(list.segments.map { $0.duration / 100_000_000 } == [20, 20, 20, 20, 20])
+  }
+}
+
+/// A generator of random numbers that gives the same ones for the same seed.
+private struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
