@@ -2,12 +2,24 @@
 
 internal import HEVC
 
-/// A slice with the access unit's bytes that contain it.
-struct CodedSlice: Sendable {
+/// A slice with the access unit's bytes that contain it. A class, since it is handed on often.
+final class CodedSlice: Sendable {
   let header: SliceHeader
   let bytes: [UInt8]
   /// Range of the NAL unit in `bytes`.
   let range: Range<Int>
+
+  init(header: SliceHeader, bytes: [UInt8], range: Range<Int>) {
+    self.header = header
+    self.bytes = bytes
+    self.range = range
+  }
+
+  /// The whole NAL unit without emulation prevention.
+  var wholeRBSP: RBSP {
+    let bytes = bytes
+    return RBSP(bytes.span.bytes.extracting(range))
+  }
 }
 
 /// The slices of an access unit by view.

@@ -124,7 +124,8 @@ struct FlattenedBuffer: Sendable {
         guard let parity = structure.parities.first else { continue }
         switch (frame.marking[parity], marking[parity]) {
         case (.shortTerm, .unused):
-          step.commands.append(.removeShortTerm(differenceMinus1: difference(frame, structure, current)))
+          step.commands.append(
+            .removeShortTerm(differenceMinus1: difference(frame, structure, current)))
           step.mark(frame.id, structure, .unused)
         case (.longTerm, .unused):
           let number = current.numbering.number(frame.longTermIndex ?? 0, structure)
@@ -145,7 +146,7 @@ struct FlattenedBuffer: Sendable {
   }
 
   /// The parts of a frame that commands of the current picture can name. Frames name whole frames,
-  /// so a frame of which one field is a reference stays until the next field.
+  /// so a frame with one reference field stays until the next field.
   private func structures(
     _ frame: FlattenedFrame, _ marking: FieldPair<ReferenceMarking>, _ current: Current
   ) -> [PictureStructure] {

@@ -183,7 +183,7 @@ struct FlattenedSlice {
     func nonZero() -> Int? { rbsp.bytes[min(index, rbsp.bytes.count)...].firstIndex { $0 != 0 } }
     var end = nonZero()
     if end == nil, !rbsp.isComplete {
-      rbsp = RBSP(coded.bytes.span.bytes.extracting(coded.range))
+      rbsp = coded.wholeRBSP
       end = nonZero()
     }
     var unit: [UInt8] = []
@@ -203,7 +203,7 @@ struct FlattenedSlice {
   /// Returns the NAL unit whose header is written, with the slice data at any bit.
   private func moved(_ writer: BitWriter) -> [UInt8] {
     var writer = writer
-    let rbsp = RBSP(coded.bytes.span.bytes.extracting(coded.range))
+    let rbsp = coded.wholeRBSP
     let reader = BitReader(rbsp.bytes, structure: "slice_data")
     let data = header.layout.tail.upperBound
     writer.copy(data..<max(data, reader.trailingBitsPosition), of: rbsp.bytes)

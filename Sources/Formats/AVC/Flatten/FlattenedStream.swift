@@ -12,8 +12,8 @@ struct FlattenedStream: Sendable {
     var bytes: [UInt8] = []
     /// Whether it begins with an IDR picture.
     var isRandomAccess = false
-    /// Picture order count in the flattened stream.
-    var orderCount = Int.max
+    /// Picture order count in the flattened stream; nil if one view is extracted.
+    var orderCount: Int?
     var isFieldPair = false
   }
 
@@ -43,22 +43,22 @@ struct FlattenedStream: Sendable {
   ///   - expected: SPS of the dependent view, if the unit begins a sequence.
   ///   - numbering: the numbering, if the unit begins a sequence.
   /// - Throws: ``MVCError`` if a base picture cannot be written.
-  mutating func write<Source>(
-    _ unit: FlattenedUnit<Source>, expected: SequenceParameterSet?, numbering: MVCNumbering
+  mutating func write(
+    _ unit: FlattenedUnit, expected: SequenceParameterSet?, numbering: MVCNumbering
   ) throws(MVCError) -> Output {
     var output = Output()
     if unit.beginsSequence {
       dropsDependent = false
-      begin(unit.pairs[0].pair, expected: expected, numbering)
+      begin(unit.pairs[0], expected: expected, numbering)
     }
-    for (pair, _) in unit.pairs {
+    for pair in unit.pairs {
       output.warnings.formUnion(pair.warnings)
       output.dependentError = output.dependentError ?? pair.dependentError
     }
     guard !unit.isLeading else { throw .missingReferences }
     if let sequence, sequence.numbering == .double,
       unit.pairs.contains(where: {
-        $0.pair.base.isChangedByDoubling || $0.pair.dependent?.isChangedByDoubling == true
+        $0.base.isChangedByDoubling || $0.dependent?.isChangedByDoubling == true
       })
     {
       output.warnings.insert(.roundedDistances)
@@ -67,8 +67,8 @@ struct FlattenedStream: Sendable {
       output.warnings.insert(.oddPictureOrderCount)
     }
     let wasDropping = dropsDependent
-    output.frames.append(try write(unit, unit.pairs.map(\.pair.base), .base, &output))
-    let dependents = dropsDependent ? [] : unit.pairs.compactMap(\.pair.dependent)
+    output.frames.append(try write(unit, unit.pairs.map { $0.base }, .base, &output))
+    let dependents = dropsDependent ? [] : unit.pairs.compactMap { $0.dependent }
     do throws(MVCError) {
       if dropsDependent, !wasDropping {
         throw .tooManyReferenceFrames(count: FlattenedSequence.maximumFrames + 1)
@@ -96,8 +96,8 @@ struct FlattenedStream: Sendable {
   // MARK: Pictures
 
   /// Writes the pictures of one view.
-  private mutating func write<Source>(
-    _ unit: FlattenedUnit<Source>, _ pictures: [ViewPicture], _ view: MVCView,
+  private mutating func write(
+    _ unit: FlattenedUnit, _ pictures: [ViewPicture], _ view: MVCView,
     _ output: inout Output
   ) throws(MVCError) -> Frame {
     var frame = Frame(view: view)
@@ -107,7 +107,7 @@ struct FlattenedStream: Sendable {
       let isKept = isUsed && (view == .base || index + 1 < pictures.count)
       let isIDR = view == .base && index == 0 && unit.beginsSequence
       let sei =
-        view == .base ? unit.pairs[index].pair.sei.compactMap(RewrittenUnit.sei) : []
+        view == .base ? unit.pairs[index].sei.compactMap(RewrittenUnit.sei) : []
       buffer.want(picture.markings, of: view)
       try write(
         picture, isIDR: isIDR, isReference: picture.head.isReference || view == .base && isUsed,
@@ -152,7 +152,7 @@ struct FlattenedStream: Sendable {
     }
     frame.isRandomAccess = frame.isRandomAccess || isIDR
     let count = sequence.numbering.count(picture.orderCount, of: picture.view)
-    frame.orderCount = min(frame.orderCount, count)
+    frame.orderCount = min(frame.orderCount ?? count, count)
     if let step {
       buffer.apply(step)
       lastFrameNum = numbering.frameNum

@@ -3,14 +3,19 @@
 /// The pictures of one frame of each view: the pair of an access unit, or those of the two access
 /// units of its fields.
 ///
-/// MVC codes fields in the order base, dependent, base, dependent; in a plain stream the fields of a
-/// frame follow each other (7.4.1.2.4).
-struct FlattenedUnit<Source: Sendable>: Sendable {
-  /// The pairs with the data of their access units.
-  private(set) var pairs: [(pair: PicturePair, source: Source)]
+/// MVC codes fields in the order base, dependent, base, dependent; in a plain stream the fields of
+/// a frame follow each other (7.4.1.2.4).
+struct FlattenedUnit: Sendable {
+  /// Number of the first access unit.
+  let accessUnit: Int
+  /// The pair, or those of both fields.
+  private(set) var pairs: [PicturePair]
 
   /// Creates a unit of one pair, to which a second one can be added.
-  init(_ pair: PicturePair, _ source: Source) { pairs = [(pair, source)] }
+  init(_ pair: PicturePair, accessUnit: Int) {
+    pairs = [pair]
+    self.accessUnit = accessUnit
+  }
 
   /// Whether the pair has the second field of the base view's frame.
   func isCompleted(by pair: PicturePair) -> Bool {
@@ -18,25 +23,25 @@ struct FlattenedUnit<Source: Sendable>: Sendable {
   }
 
   /// Adds the pair of the second fields.
-  mutating func add(_ pair: PicturePair, _ source: Source) { pairs.append((pair, source)) }
+  mutating func add(_ pair: PicturePair) { pairs.append(pair) }
 
   /// Id of the base view's frame.
-  var frame: Int { pairs[0].pair.base.frame }
+  var frame: Int { pairs[0].base.frame }
   /// Whether second fields may follow.
-  var isFirstField: Bool { pairs.count == 1 && pairs[0].pair.base.structure.isField }
-  var beginsSequence: Bool { pairs[0].pair.beginsSequence }
+  var isFirstField: Bool { pairs.count == 1 && pairs[0].base.structure.isField }
+  var beginsSequence: Bool { pairs[0].beginsSequence }
   /// Whether it precedes, in output order, the picture at which decoding began.
-  var isLeading: Bool { pairs.contains { $0.pair.isLeading } }
+  var isLeading: Bool { pairs.contains { $0.isLeading } }
   /// Whether a dependent picture refers to the base view's frame.
   var usesInterView: Bool {
-    pairs.contains { $0.pair.dependent?.refers(to: frame) ?? false }
+    pairs.contains { $0.dependent?.refers(to: frame) ?? false }
   }
   /// Whether the base view's frame has to be a long-term reference of the dependent pictures.
-  var needsLongTermBase: Bool { pairs.contains { $0.pair.needsLongTermBase } }
+  var needsLongTermBase: Bool { pairs.contains { $0.needsLongTermBase } }
   /// Whether a picture order count is odd.
   var hasOddCount: Bool {
-    pairs.contains { entry in
-      [entry.pair.base.counts.top, entry.pair.base.counts.bottom].contains { ($0 ?? 0) & 1 == 1 }
+    pairs.contains {
+      ($0.base.counts.top ?? 0) & 1 == 1 || ($0.base.counts.bottom ?? 0) & 1 == 1
     }
   }
 }

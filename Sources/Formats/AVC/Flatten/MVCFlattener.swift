@@ -60,7 +60,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
 
   /// Something that the user may want to know about an access unit.
   public struct Notice: Hashable, Sendable {
-    /// What there is to know.
+    /// The subject of a notice.
     public enum Kind: Hashable, Sendable {
       /// The picture of a view is left out.
       case lost(MVCView, MVCError)
@@ -70,7 +70,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
 
     /// Number of the access unit; for a lone access unit of the dependent view, of the next one.
     public let accessUnit: Int
-    /// What there is to know.
+    /// Its subject.
     public let kind: Kind
   }
 
@@ -82,12 +82,6 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     public fileprivate(set) var notices: [Notice] = []
   }
 
-  /// An access unit's number and the stamp of its buffer.
-  private struct Source: Sendable {
-    let number: Int
-    let stamp: Stamp
-  }
-
   private typealias Pairing = StreamPairing<Stamp>
 
   private let selection: Selection
@@ -96,12 +90,14 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
   private var pairing: Pairing
   private var reader = AccessUnitReader()
   private var views = ViewPair()
-  private var planner: NumberingPlanner<Source>
+  private var planner: NumberingPlanner
   private var stream = FlattenedStream()
   private var extractor = DependentViewExtractor()
   /// A unit that waits for its second fields.
-  private var pending: FlattenedUnit<Source>?
+  private var pending: FlattenedUnit?
   private var number = 0
+  /// The stamps of the access units whose pictures may not have come out.
+  private var stamps = AccessUnitSources<Stamp>()
 
   /// Creates a flattener.
   ///
@@ -111,7 +107,8 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
   ///   - hasTwoStreams: whether the views come in elementary streams of their own, as on discs.
   ///   - numbering: the numbering of pictures; nil to choose between ``MVCNumbering/shift`` and
   ///     ``MVCNumbering/double``.
-  ///   - budget: maximum size in bytes of an access unit, and of what waits for the other stream.
+  ///   - budget: maximum size in bytes of an access unit, and of those that wait for the other
+  ///     stream.
   public init(
     _ selection: Selection = .bothViews, framing: NALUnitFraming, hasTwoStreams: Bool = false,
     numbering: MVCNumbering? = nil, budget: Int = 1 << 26
@@ -184,6 +181,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     pairing.removeAll()
     views.reset()
     planner.removeAll()
+    stamps.removeAll()
     extractor.reset()
     pending = nil
   }
@@ -202,62 +200,58 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
   private mutating func process(
     _ base: Pairing.Entry, _ dependent: AccessUnit?, _ output: inout Output
   ) {
-    let source = Source(number: number, stamp: base.stamp.stamp)
+    let accessUnit = number
     number += 1
+    stamps.drop(before: min(pending?.accessUnit ?? number, planner.oldest ?? number))
+    stamps.keep(base.stamp.stamp, as: accessUnit)
     guard selection != .base else {
-      guard let frame = ViewExtraction.base(base.unit) else { return }
-      output.pictures.append(picture(frame, source, orderCount: nil, isPaired: false))
+      if let frame = ViewExtraction.base(base.unit) { add(frame, accessUnit, to: &output) }
       return
     }
     do throws(MVCError) {
       let unit = try reader.read(base.unit, dependent)
-      try process(try views.decode(unit), source, &output)
+      try process(try views.decode(unit), accessUnit, &output)
     } catch {
       let view = selection == .dependent ? MVCView.dependent : .base
-      output.notices.append(Notice(accessUnit: source.number, kind: .lost(view, error)))
+      output.notices.append(Notice(accessUnit: accessUnit, kind: .lost(view, error)))
     }
   }
 
   private mutating func process(
-    _ pair: PicturePair, _ source: Source, _ output: inout Output
+    _ pair: PicturePair, _ accessUnit: Int, _ output: inout Output
   ) throws(MVCError) {
     guard selection == .bothViews else {
       if let error = pair.dependentError { throw error }
       if let frame = try extractor.extract(pair, reader.sets) {
-        output.pictures.append(picture(frame, source, orderCount: nil, isPaired: false))
+        add(frame, accessUnit, to: &output)
       }
       return
     }
     if var first = pending {
       pending = nil
       let isCompleted = first.isCompleted(by: pair)
-      if isCompleted { first.add(pair, source) }
+      if isCompleted { first.add(pair) }
       plan(first, &output)
       if isCompleted { return }
     }
-    let unit = FlattenedUnit(pair, source)
+    let unit = FlattenedUnit(pair, accessUnit: accessUnit)
     if unit.isFirstField { pending = unit } else { plan(unit, &output) }
   }
 
   // MARK: Flattening
 
-  private mutating func plan(_ unit: FlattenedUnit<Source>, _ output: inout Output) {
+  private mutating func plan(_ unit: FlattenedUnit, _ output: inout Output) {
     write(planner.add(unit), &output)
   }
 
-  private mutating func write(
-    _ units: [NumberingPlanner<Source>.Planned], _ output: inout Output
-  ) {
+  private mutating func write(_ units: [NumberingPlanner.Planned], _ output: inout Output) {
     for (unit, numbering) in units {
-      let source = unit.pairs[0].source
-      func note(_ kind: Notice.Kind) -> Notice { Notice(accessUnit: source.number, kind: kind) }
+      func note(_ kind: Notice.Kind) -> Notice { Notice(accessUnit: unit.accessUnit, kind: kind) }
       do throws(MVCError) {
         let expected = unit.beginsSequence ? reader.sets.expectedSubset?.sps : nil
         let written = try stream.write(unit, expected: expected, numbering: numbering)
         for frame in written.frames {
-          output.pictures.append(
-            picture(
-              frame, source, orderCount: frame.orderCount, isPaired: written.frames.count == 2))
+          add(frame, unit.accessUnit, isPaired: written.frames.count == 2, to: &output)
         }
         if let error = written.dependentError {
           output.notices.append(note(.lost(.dependent, error)))
@@ -271,12 +265,16 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     }
   }
 
-  private func picture(
-    _ frame: FlattenedStream.Frame, _ source: Source, orderCount: Int?, isPaired: Bool
-  ) -> Picture {
-    Picture(
-      view: frame.view, accessUnit: source.number, stamp: source.stamp, bytes: frame.bytes,
-      isRandomAccess: frame.isRandomAccess, orderCount: orderCount,
-      isFieldPair: frame.isFieldPair, isPaired: isPaired)
+  /// Adds a picture of an access unit.
+  private mutating func add(
+    _ frame: FlattenedStream.Frame, _ accessUnit: Int, isPaired: Bool = false,
+    to output: inout Output
+  ) {
+    guard let stamp = stamps[accessUnit] else { return }
+    output.pictures.append(
+      Picture(
+        view: frame.view, accessUnit: accessUnit, stamp: stamp, bytes: frame.bytes,
+        isRandomAccess: frame.isRandomAccess, orderCount: frame.orderCount,
+        isFieldPair: frame.isFieldPair, isPaired: isPaired))
   }
 }

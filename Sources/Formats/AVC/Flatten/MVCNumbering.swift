@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /// How the picture order counts of both views interleave in a flattened stream. Distances between
-/// pictures of one view decide how motion vectors are scaled, so they may only change in proportion.
+/// pictures of one view decide how motion vectors are scaled, so they may only change in
+/// proportion.
 public enum MVCNumbering: Sendable {
   /// p for the base view, p + 1 for the dependent one. All counts must be even. Exact, and the
   /// output is L R L R.

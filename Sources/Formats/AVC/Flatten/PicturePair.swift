@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A picture of one view with what its decoding process (8.2) says about it.
-struct ViewPicture: Sendable {
+/// A picture of one view with what its decoding process (8.2) says about it. A class, since it is
+/// handed on often.
+final class ViewPicture: Sendable {
   /// A slice with its final reference lists; nil stands for a reference that is missing.
   struct Slice: Sendable {
     let coded: CodedSlice
     let lists: [[Reference?]]
-    /// Whether list 1 begins with a picture of which slices referred to the other view.
+    /// Whether list 1 begins with a picture that referred to the other view.
     let colocatedUsesInterView: Bool
 
     var header: SliceHeader { coded.header }
@@ -23,6 +24,23 @@ struct ViewPicture: Sendable {
   let markings: [ViewState.FrameMarking]
   /// Whether doubling distances would change a DistScaleFactor.
   let isChangedByDoubling: Bool
+
+  /// Creates the picture that `state` is decoding, after its slices, and ends it.
+  init(
+    _ view: MVCView, ending state: inout ViewState, _ slices: [Slice], isChangedByDoubling: Bool
+  ) {
+    let current = state.current
+    let shift = current?.frame.shift ?? 0
+    let counts = current?.frame.counts ?? FieldPair(nil, nil)
+    self.view = view
+    self.slices = slices
+    self.isChangedByDoubling = isChangedByDoubling
+    self.counts = FieldPair(counts.top.map { $0 &+ shift }, counts.bottom.map { $0 &+ shift })
+    frame = current?.frame.id ?? 0
+    isSecondField = current?.isSecondField ?? false
+    state.finish()
+    markings = state.markings
+  }
 
   /// The first slice.
   var head: SliceHeader { slices[0].header }

@@ -31,7 +31,7 @@ struct StreamPairing<Stamp: Sendable>: Sendable {
 
   /// Creates a pairing.
   ///
-  /// - Parameter limit: maximum size in bytes of what waits in each stream.
+  /// - Parameter limit: maximum size in bytes of the access units that wait in each stream.
   init(limit: Int) { self.limit = limit }
 
   /// Adds access units of one view.

@@ -114,14 +114,8 @@ struct ViewPair: Sendable {
           coded: slice, lists: lists,
           colocatedUsesInterView: colocated?.usesInterView ?? false))
     }
-    let current = state.current
-    let shift = current?.frame.shift ?? 0
-    let counts = current?.frame.counts ?? FieldPair(nil, nil)
-    state.finish()
     return ViewPicture(
-      view: view, frame: current?.frame.id ?? 0, isSecondField: current?.isSecondField ?? false,
-      counts: FieldPair(counts.top.map { $0 &+ shift }, counts.bottom.map { $0 &+ shift }),
-      slices: decoded, markings: state.markings, isChangedByDoubling: isChangedByDoubling)
+      view, ending: &state, decoded, isChangedByDoubling: isChangedByDoubling)
   }
 
   // MARK: Checks

@@ -127,7 +127,9 @@ struct StreamAssembler<Stamp: Sendable>: Sendable {
 
   private func firstSlice(_ unit: AccessUnit) -> Int? {
     unit.nalUnits.first { range in
-      guard let header = NALUnitHeader(unit.bytes.span.bytes.extracting(range)) else { return false }
+      guard let header = NALUnitHeader(unit.bytes.span.bytes.extracting(range)) else {
+        return false
+      }
       return header.type.isBaseSlice || header.type == .sliceExtension
     }?.lowerBound
   }

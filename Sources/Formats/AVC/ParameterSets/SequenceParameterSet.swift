@@ -11,7 +11,7 @@ package struct SequenceParameterSet: Hashable, Sendable {
   package private(set) var level = 0
   /// `seq_parameter_set_id`, 0 to 31. SPSs and subset SPSs are numbered separately.
   package private(set) var id = 0
-  /// The properties that a decoder's buffers and tools depend on.
+  /// Size, sample format and coding tools.
   package private(set) var format = Format()
   /// The scaling lists without gaps; nil if `seq_scaling_matrix_present_flag` is 0.
   package private(set) var scalingLists: [ScalingList]?
@@ -32,7 +32,7 @@ package struct SequenceParameterSet: Hashable, Sendable {
   /// The NAL unit, with emulation prevention removed.
   package let rbsp: [UInt8]
 
-  /// What must be equal in both views' sets for one decoder to decode both.
+  /// The properties that must be equal in both views for one decoder to decode both.
   package struct Format: Hashable, Sendable {
     /// `chroma_format_idc`: 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
     package var chromaFormat = 1

@@ -82,9 +82,9 @@ struct PictureOrderCounter: Sendable {
       count &+= cycle.offsets.prefix(position + 1).reduce(0, &+)
     }
     if !slice.isReference { count &+= cycle.offsetForNonReference }
-    let top = count &+ slice.identity.deltas[0]
+    let top = count &+ slice.identity.delta0
     let bottom = top &+ cycle.offsetTopToBottom
-    return FieldPair(top, slice.structure.isField ? bottom : bottom &+ slice.identity.deltas[1])
+    return FieldPair(top, slice.structure.isField ? bottom : bottom &+ slice.identity.delta1)
   }
 
   /// 8.2.1.3

@@ -57,7 +57,7 @@ struct ReferenceLists {
     frame.wrappedNumber(current: numbering.frameNum, maximum: numbering.maxFrameNum)
   }
 
-  /// PicOrderCnt of a frame of which some fields may not be decoded yet (8.2.4.2.4).
+  /// PicOrderCnt of a frame, or of its first field if the second is being decoded (8.2.4.2.4).
   private func count(_ frame: ReferenceFrame) -> Int {
     if frame.id == firstFieldFrame, case .field(let parity) = structure {
       return frame.counts[parity.opposite] ?? frame.orderCount

@@ -71,7 +71,8 @@ struct ViewState: Sendable {
       }
     }
     let counts = counter.counts(slice)
-    var frame = first.map { first in frames.first { $0.id == first.frame.id } ?? first.frame }
+    var frame =
+      first.map { first in frames.first { $0.id == first.frame.id } ?? first.frame }
       ?? newFrame(slice.frameNum)
     for parity in slice.structure.parities { frame.counts[parity] = counts[parity] }
     let count: Int =

@@ -212,8 +212,8 @@ extension PictureIdentity {
       orderCountLSB = try reader.u(bits, "pic_order_cnt_lsb")
       if hasBottom { deltaBottom = try reader.se("delta_pic_order_cnt_bottom") }
     case .cycle(let cycle) where !cycle.deltaIsZero:
-      deltas[0] = try reader.se("delta_pic_order_cnt[0]")
-      if hasBottom { deltas[1] = try reader.se("delta_pic_order_cnt[1]") }
+      delta0 = try reader.se("delta_pic_order_cnt[0]")
+      if hasBottom { delta1 = try reader.se("delta_pic_order_cnt[1]") }
     case .cycle, .decodingOrder: break
     }
   }

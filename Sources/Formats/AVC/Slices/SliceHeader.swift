@@ -27,7 +27,7 @@ package struct SliceHeader: Sendable {
     case shortTerm(difference: Int)
     /// 2: LongTermPicNum
     case longTerm(number: Int)
-    /// 4 and 5: an inter-view reference, of which there is one.
+    /// 4 and 5: the inter-view reference; with two views there is one.
     case interView
   }
 
@@ -116,8 +116,10 @@ package struct PictureIdentity: Hashable, Sendable {
   package var orderCountLSB = 0
   /// `delta_pic_order_cnt_bottom`
   package var deltaBottom = 0
-  /// `delta_pic_order_cnt[0]` and `[1]`
-  package var deltas = [0, 0]
+  /// `delta_pic_order_cnt[0]`
+  package var delta0 = 0
+  /// `delta_pic_order_cnt[1]`
+  package var delta1 = 0
 }
 
 extension NALUnitHeader {
