@@ -114,7 +114,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     numbering: MVCNumbering? = nil, budget: Int = 1 << 26
   ) {
     self.selection = selection
-    self.hasTwoStreams = hasTwoStreams
+    self.hasTwoStreams = hasTwoStreams && selection != .base
     assemblers = MVCView.allCases.map { StreamAssembler($0, framing: framing, limit: budget) }
     pairing = Pairing(limit: budget)
     planner = NumberingPlanner(forced: numbering)
@@ -146,6 +146,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     of view: MVCView = .base
   ) throws(MVCError) -> Output {
     let index = hasTwoStreams ? view.rawValue : 0
+    if selection == .base, view == .dependent { return Output() }
     let mark = Pairing.Mark(stamp: stamp, time: decodingTime)
     let units = try assemblers[index].append(bytes, alignment, stamp: mark)
     var output = Output()
@@ -212,7 +213,8 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
       let unit = try reader.read(base.unit, dependent)
       try process(try views.decode(unit), accessUnit, &output)
     } catch {
-      let view = selection == .dependent ? MVCView.dependent : .base
+      let isDependent = selection == .dependent || error == .unpaired
+      let view = isDependent ? MVCView.dependent : .base
       output.notices.append(Notice(accessUnit: accessUnit, kind: .lost(view, error)))
     }
   }

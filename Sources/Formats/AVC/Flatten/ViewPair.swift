@@ -85,6 +85,7 @@ struct ViewPair: Sendable {
       else { throw .missingReferences }
       dependent.start(head)
     }
+    guard !dependent.isReferenceLost(before: head) else { throw .missingReferences }
     dependent.begin(head)
     // The sizes of the LSBs may differ, so after a start in the middle the counts do, too.
     if isStart { dependent.align(to: count) }

@@ -41,11 +41,12 @@ struct AccessUnitBoundaries: AccessUnitBoundaryFinder {
       return nil
     }
     let isNew = beginsPicture(nalUnit)
-    guard isNew, hasPicture else {
+    // A dependent picture before the first base picture belongs to no access unit.
+    guard isNew, hasPicture || hasDependentPicture else {
       hasPicture = true
       return nil
     }
-    hasDependentPicture = false
+    (hasPicture, hasDependentPicture) = (true, false)
     count -= begin
     return begin
   }

@@ -53,6 +53,7 @@ struct StreamAssembler<Stamp: Sendable>: Sendable {
   mutating func append(
     _ bytes: RawSpan, _ alignment: MVCAlignment, stamp: Stamp
   ) throws(MVCError) -> [StampedUnit] {
+    if stamps.last?.position == assembler.byteCount { stamps.removeLast() }
     stamps.append((assembler.byteCount, stamp))
     var cuts: [ByteStreamAssembler<AccessUnitBoundaries>.Cut]
     if framing == .annexB {

@@ -21,12 +21,15 @@ package final class ActiveParameterSets: Sendable {
 /// The parameter sets received so far.
 ///
 /// SPSs and subset SPSs have id spaces of their own. If both views come in one stream, a PPS may
-/// serve both; of two streams, each has its own (H.7.4.1.2.1). Sets are read when a slice refers to
-/// them, so that a damaged one affects only the view that uses it.
+/// serve both (H.7.4.1.2.1); of two streams, the dependent view's has PPSs of its own. Sets are
+/// read when a slice refers to them, so that a damaged one affects only the view that uses it.
 package struct ParameterSetStore: Sendable {
+  /// Largest size of a parameter set in bytes; those with all scaling lists have about 700.
+  private static let maximumSize = 1 << 14
+
   private var sps: [Int: [UInt8]] = [:]
   private var subsets: [Int: [UInt8]] = [:]
-  /// PPSs by view.
+  /// PPSs by the view of their stream.
   private var pps: [[Int: [UInt8]]] = [[:], [:]]
   /// The sets that slices have used since the last change, by view and PPS id.
   private var active: [[Int: ActiveParameterSets]] = [[:], [:]]
@@ -42,7 +45,7 @@ package struct ParameterSetStore: Sendable {
   package mutating func add(
     _ nalUnit: RawSpan, from stream: MVCView = .base
   ) throws(SyntaxError) {
-    guard let header = NALUnitHeader(nalUnit) else { return }
+    guard let header = NALUnitHeader(nalUnit), nalUnit.byteCount <= Self.maximumSize else { return }
     var isNew = false
     switch header.type {
     case .sequenceParameterSet:
@@ -51,10 +54,7 @@ package struct ParameterSetStore: Sendable {
       isNew = Self.update(&subsets[try SequenceParameterSet.id(of: nalUnit)], nalUnit)
     case .pictureParameterSet:
       let id = try PictureParameterSet.ids(of: nalUnit).pps
-      isNew = Self.update(&pps[MVCView.dependent.rawValue][id], nalUnit)
-      if stream == .base {
-        isNew = Self.update(&pps[MVCView.base.rawValue][id], nalUnit) || isNew
-      }
+      isNew = Self.update(&pps[stream.rawValue][id], nalUnit)
     default: break
     }
     if isNew { active = [[:], [:]] }
@@ -74,7 +74,7 @@ package struct ParameterSetStore: Sendable {
     pps id: Int, for view: MVCView
   ) throws(MVCError) -> ActiveParameterSets {
     if let known = active[view.rawValue][id] { return known }
-    guard let bytes = pps[view.rawValue][id] else { throw .missingParameterSet("PPS \(id)") }
+    guard let bytes = pps(id, for: view) else { throw .missingParameterSet("PPS \(id)") }
     let spsID = try readingSyntax { () throws(SyntaxError) in
       try PictureParameterSet.ids(of: bytes.span.bytes).sps
     }
@@ -96,7 +96,7 @@ package struct ParameterSetStore: Sendable {
   /// Returns the NAL units of the PPS with this id for `view`, and of its SPS or subset SPS; nil if
   /// one is missing.
   func nalUnits(pps id: Int, for view: MVCView) -> (sps: [UInt8], pps: [UInt8])? {
-    guard let bytes = pps[view.rawValue][id],
+    guard let bytes = pps(id, for: view),
       let spsID = try? PictureParameterSet.ids(of: bytes.span.bytes).sps,
       let set = view == .base ? sps[spsID] : subsets[spsID]
     else { return nil }
@@ -110,6 +110,10 @@ package struct ParameterSetStore: Sendable {
       if let set = try? subsetSPS(id) { return set }
     }
     return nil
+  }
+
+  private func pps(_ id: Int, for view: MVCView) -> [UInt8]? {
+    pps[view.rawValue][id] ?? pps[MVCView.base.rawValue][id]
   }
 
   private func baseSPS(_ id: Int) throws(MVCError) -> SequenceParameterSet {

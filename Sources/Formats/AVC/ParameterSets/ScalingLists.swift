@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import StereoVideo
+package import StereoVideo
 
 /// `scaling_list()`, H.264 (7.3.2.1.1.1).
 package enum ScalingList: Hashable, Sendable {
@@ -17,7 +17,7 @@ package struct ScalingLists: Hashable, Sendable {
   package var lists: [ScalingList?]
 
   /// Reads `count` lists, each after its `scaling_list_present_flag`.
-  init(_ reader: inout BitReader, count: Int) throws(SyntaxError) {
+  package init(_ reader: inout BitReader, count: Int) throws(SyntaxError) {
     lists = []
     for index in 0..<count {
       let isPresent = try reader.flag("scaling_list_present_flag")
@@ -60,7 +60,7 @@ package struct ScalingLists: Hashable, Sendable {
   }
 
   /// Writes `lists`, each after its `scaling_list_present_flag`.
-  static func write(_ lists: some Sequence<ScalingList>, to writer: inout BitWriter) {
+  package static func write(_ lists: some Sequence<ScalingList>, to writer: inout BitWriter) {
     for list in lists {
       writer.flag(true)
       guard case .explicit(let values) = list else {

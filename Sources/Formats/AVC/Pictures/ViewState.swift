@@ -85,6 +85,14 @@ struct ViewState: Sendable {
     firstField = nil
   }
 
+  /// Whether `frame_num` of the next picture shows that a reference picture was lost (7.4.3).
+  func isReferenceLost(before slice: SliceHeader) -> Bool {
+    let sps = slice.sets.sps
+    let next = (previousFrameNum + 1) & (1 << sps.log2MaxFrameNum - 1)
+    return !slice.isIDR && !sps.allowsFrameNumGaps && slice.frameNum != previousFrameNum
+      && slice.frameNum != next
+  }
+
   private mutating func newFrame(_ frameNum: Int) -> ReferenceFrame {
     frameCount += 1
     return ReferenceFrame(id: frameCount << 1 | view.rawValue, frameNum: frameNum, shift: shift)
