@@ -279,7 +279,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
+        "AVC", "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
         "StereoVideo",
       ],
       path: "Fuzz/Targets", swiftSettings: strict),
