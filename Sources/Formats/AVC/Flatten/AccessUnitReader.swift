@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import HEVC
+internal import StereoVideo
 
 /// A slice with the access unit's bytes that contain it. A class, since it is handed on often.
 final class CodedSlice: Sendable {
@@ -32,7 +33,7 @@ struct CodedAccessUnit: Sendable {
   var dependentError: MVCError?
   /// `inter_view_flag` of the base picture.
   var isInterViewReference = true
-  /// The SEI NAL units of the base view.
+  /// The SEI NAL units of the base view that are kept.
   var sei: [[UInt8]] = []
 }
 
@@ -40,6 +41,8 @@ struct CodedAccessUnit: Sendable {
 struct AccessUnitReader: Sendable {
   /// The parameter sets received so far.
   var sets = ParameterSetStore()
+  /// The eye of the base view, as far as the stream says it.
+  private(set) var baseEye: Eye?
 
   /// Reads an access unit.
   ///
@@ -81,7 +84,12 @@ struct AccessUnitReader: Sendable {
     case .sequenceParameterSet, .pictureParameterSet, .subsetSequenceParameterSet:
       // Readers of slices find out whether they need a damaged one.
       try? sets.add(nalUnit, from: stream)
-    case .sei where stream == .base && result.base.isEmpty: result.sei.append(Array(bytes[range]))
+    case .sei:
+      guard let information = SupplementalInformation(Array(bytes[range])) else { break }
+      baseEye = information.baseEye ?? baseEye
+      if stream == .base, result.base.isEmpty, let kept = information.flattened {
+        result.sei.append(kept)
+      }
     case .prefix:
       result.isInterViewReference = header.mvc?.isInterViewReference ?? true
     case .slice, .idrSlice, .dataPartitionA:

@@ -106,8 +106,7 @@ struct FlattenedStream: Sendable {
     for (index, picture) in pictures.enumerated() {
       let isKept = isUsed && (view == .base || index + 1 < pictures.count)
       let isIDR = view == .base && index == 0 && unit.beginsSequence
-      let sei =
-        view == .base ? unit.pairs[index].sei.compactMap(RewrittenUnit.sei) : []
+      let sei = view == .base ? unit.pairs[index].sei : []
       buffer.want(picture.markings, of: view)
       try write(
         picture, isIDR: isIDR, isReference: picture.head.isReference || view == .base && isUsed,

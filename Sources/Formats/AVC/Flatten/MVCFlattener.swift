@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 public import HEVC
+public import StereoVideo
 
 /// Converts H.264 MVC of two views (Stereo High, Multiview High) to a stream that any H.264 decoder
 /// decodes to exactly the pictures of both views, in the order of output base, dependent, base,
@@ -98,6 +99,10 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
   private var number = 0
   /// The stamps of the access units whose pictures may not have come out.
   private var stamps = AccessUnitSources<Stamp>()
+
+  /// The eye of the base view by an SEI message of the stream; nil if none has come, or if only the
+  /// base view is wanted. Containers may know it, too; it is the left one by default.
+  public var baseEye: Eye? { reader.baseEye }
 
   /// Creates a flattener.
   ///

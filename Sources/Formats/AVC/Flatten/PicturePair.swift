@@ -74,6 +74,6 @@ struct PicturePair: Sendable {
   /// reference of its own view: see ``FlattenedUnit``.
   var needsLongTermBase = false
   var warnings: Set<MVCWarning> = []
-  /// The SEI NAL units of the base view.
+  /// The SEI NAL units of the base view that are kept.
   let sei: [[UInt8]]
 }

@@ -3,7 +3,7 @@
 internal import HEVC
 internal import StereoVideo
 
-/// Writing of NAL units.
+/// Writes NAL units.
 enum RewrittenUnit {
   /// Returns a NAL unit with the written bits as payload, with emulation prevention inserted.
   ///
@@ -27,22 +27,6 @@ enum RewrittenUnit {
     for kind in kinds where !kind.isIntra { type = max(type, kind == .b ? 2 : 1) }
     return [NALUnitType.accessUnitDelimiter.rawValue, UInt8(type << 5 | 0x10)]
   }
-
-  /// Returns the SEI NAL unit without messages about the buffer, the timing, the marking and the
-  /// views, which do not apply to a flattened stream; nil if none are left or it is unreadable.
-  static func sei(_ nalUnit: [UInt8]) -> [UInt8]? {
-    guard let all = try? SEIMessage.messages(in: nalUnit.span.bytes, headerSize: 1) else {
-      return nil
-    }
-    let kept = all.filter { keptMessages.contains($0.type.rawValue) }
-    guard !kept.isEmpty else { return nil }
-    if kept.count == all.count { return nalUnit }
-    return Self.nalUnit(.sei, refIDC: 0, SEIMessage.payload(kept))
-  }
-
-  /// Pan-scan rectangle, user data, display orientation, mastering display, content light level and
-  /// alternative transfer characteristics.
-  private static let keptMessages: Set<Int> = [2, 4, 5, 47, 137, 144, 147]
 
   /// Appends a NAL unit to a byte stream.
   static func append(_ nalUnit: [UInt8], to stream: inout [UInt8]) {
