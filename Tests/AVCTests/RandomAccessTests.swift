@@ -204,6 +204,26 @@ struct RandomAccessTests {
     }
   }
 
+  @Test("access units that share a buffer, and with it a time, are paired in order")
+  func sharedBuffer() throws {
+    let units = accessUnits(try MVCMedia.bytes("b2-cabac.264"))
+    let (base, dependent) = separated(units)
+    var flattener = Flattener(framing: .annexB, hasTwoStreams: true)
+    var flat = Flattened()
+    for (number, unit) in base.enumerated() {
+      flat.add(
+        try flattener.push(
+          byteStream(unit).span.bytes, alignment: .none, stamp: number,
+          decodingTime: UInt64(number)))
+    }
+    let all = dependent.flatMap { byteStream($0) }
+    flat.add(
+      try flattener.push(
+        all.span.bytes, alignment: .none, stamp: -1, decodingTime: 0, of: .dependent))
+    flat.add(flattener.end())
+    #expect(flat.pictures.map(\.bytes) == (try flatten(units)).pictures.map(\.bytes))
+  }
+
   @Test("of two streams with decoding times, lone access units do no harm")
   func loneAccessUnits() throws {
     let (base, dependent) = separated(accessUnits(try MVCMedia.bytes("b2-idr.264")))

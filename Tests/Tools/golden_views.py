@@ -4,9 +4,9 @@
 
   golden_views.py GOLDEN THREADS FILE ...
 
-FILE is a byte stream; its name without what follows the first colon is that of the stream in GOLDEN.
-Prints for each file its name, the pictures in their place of the base and of the dependent view, and
-"exact" or "DIFFERENT": exact are all pictures of both views in the order L R L R, and no others."""
+FILE is a byte stream with the name of a stream in GOLDEN. Prints for each file its name, the pictures in
+their place of the base and of the dependent view, and "exact" or "DIFFERENT": exact are all pictures of
+both views in the order L R L R, and no others."""
 import hashlib
 import json
 import os
@@ -35,7 +35,7 @@ def digests(path, threads, width, height):
 
 golden = json.loads(pathlib.Path(sys.argv[1]).read_text())
 for path in sys.argv[3:]:
-    name = os.path.basename(path).partition(":")[0]
+    name = os.path.basename(path)
     facts = golden[name]
     found = list(digests(path, int(sys.argv[2]), facts["width"], facts["height"]))
     wanted = [digest for pair in zip(*facts["views"]) for digest in pair]

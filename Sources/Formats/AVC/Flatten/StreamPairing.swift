@@ -75,7 +75,8 @@ struct StreamPairing<Stamp: Sendable>: Sendable {
   mutating func removeAll() { (base, dependent) = ([], []) }
 
   private func precedes(_ first: Entry, _ second: Entry) -> Bool {
-    guard let one = first.stamp.time, let other = second.stamp.time else { return false }
+    guard first.isFirst, second.isFirst, let one = first.stamp.time, let other = second.stamp.time
+    else { return false }
     return one < other
   }
 

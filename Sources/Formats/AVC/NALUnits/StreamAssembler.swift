@@ -20,6 +20,9 @@ struct StreamAssembler<Stamp: Sendable>: Sendable {
   struct StampedUnit: Sendable {
     var unit: AccessUnit
     var stamp: Stamp
+    /// Whether it is the first access unit that begins in its buffer, which the times of the buffer
+    /// belong to.
+    var isFirst: Bool
   }
 
   private let framing: NALUnitFraming
@@ -27,7 +30,7 @@ struct StreamAssembler<Stamp: Sendable>: Sendable {
   private var assembler: ByteStreamAssembler<AccessUnitBoundaries>
   /// The stamps of the buffers whose bytes may begin an access unit, by the position of their first
   /// byte.
-  private var stamps: [(position: Int, stamp: Stamp)] = []
+  private var stamps: [(position: Int, stamp: Stamp, isUsed: Bool)] = []
 
   /// Creates an assembler for the elementary stream that begins with `view`.
   ///
@@ -54,7 +57,7 @@ struct StreamAssembler<Stamp: Sendable>: Sendable {
     _ bytes: RawSpan, _ alignment: MVCAlignment, stamp: Stamp
   ) throws(MVCError) -> [StampedUnit] {
     if stamps.last?.position == assembler.byteCount { stamps.removeLast() }
-    stamps.append((assembler.byteCount, stamp))
+    stamps.append((assembler.byteCount, stamp, false))
     var cuts: [ByteStreamAssembler<AccessUnitBoundaries>.Cut]
     if framing == .annexB {
       cuts = try append(bytes)
@@ -122,7 +125,8 @@ struct StreamAssembler<Stamp: Sendable>: Sendable {
       let first = position + (firstSlice(unit) ?? 0)
       let index = stamps.lastIndex { $0.position <= first } ?? 0
       stamps.removeFirst(index)
-      return StampedUnit(unit: unit, stamp: stamps[0].stamp)
+      defer { stamps[0].isUsed = true }
+      return StampedUnit(unit: unit, stamp: stamps[0].stamp, isFirst: !stamps[0].isUsed)
     }
   }
 
