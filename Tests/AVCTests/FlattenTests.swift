@@ -118,6 +118,17 @@ struct FlattenTests {
     #expect(flattener.end().pictures.isEmpty)
   }
 
+  @Test("streams of other sizes and kinds follow each other")
+  func concatenated() throws {
+    let names = ["p-cabac.264", "field-h7.264", "b2-idr.264", "p-longterm.264", "pcm-cavlc.264"]
+    let parts = try names.map { try MVCMedia.bytes($0) }
+    let flat = try flatten(parts.flatMap { $0 })
+    #expect(try StrictDecoder(flat.bytes).violations.isEmpty)
+    #expect(flat.notices.isEmpty)
+    let counts = try parts.map { try flatten($0).pictures.count }
+    #expect(flat.pictures.count == counts.reduce(0, +))
+  }
+
   @Test(
     "each numbering is legal, and the order is L R L R but with far",
     arguments: [

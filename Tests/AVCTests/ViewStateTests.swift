@@ -76,6 +76,25 @@ import Testing
     #expect(decoder.violations == ["frame 2: 0 of 2 entries of a list"])
   }
 
+  @Test("a PPS that changes between pictures is sent again, a repeated one is not")
+  func changedPPS() throws {
+    let sequence = Builder.Sequence()
+    var units = [sequence.nalUnit]
+    let sets = [Builder.pps(), Builder.pps(), Builder.pps(bipred: 2), Builder.pps(), Builder.pps()]
+    for (number, set) in sets.enumerated() {
+      units.append(set)
+      units.append(
+        Builder.Slice(
+          kind: number == 0 ? 2 : 0, isIDR: number == 0, frameNum: number, lsb: 2 * number
+        ).nalUnit(sequence))
+    }
+    let flat = try AVCTests.flatten(byteStream(units))
+    #expect(try StrictDecoder(flat.bytes).violations.isEmpty)
+    let sent = flat.pictures.map { nalUnits($0.bytes).filter { type($0) == 8 } }
+    #expect(sent.map(\.count) == [1, 0, 1, 1, 0])
+    #expect(sent[0] == sent[3] && sent[0] != sent[2])
+  }
+
   @Test("odd counts double the numbers")
   func odd() throws {
     var slices = [Builder.Slice(kind: 2, isIDR: true)]
