@@ -1,27 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A frame, a pair of fields or a single field in the decoded picture buffer of a flattened stream.
-struct FlattenedFrame: Sendable {
-  /// ``ReferenceFrame/id`` of the frame.
-  let id: Int
-  /// FrameNum
-  let frameNum: Int
-  var marking = FieldPair(ReferenceMarking.unused, .unused)
-  /// LongTermFrameIdx; nil if it never was a long-term reference.
-  var longTermIndex: Int?
-
-  var isReference: Bool { marking.top != .unused || marking.bottom != .unused }
-
-  /// Whether all fields of `structure` are references.
-  func isReference(_ structure: PictureStructure) -> Bool {
-    structure.parities.allSatisfy { marking[$0] != .unused }
-      && (structure.isField || marking.top == marking.bottom)
-  }
-
-  /// The view that it belongs to.
-  var view: MVCView { id & 1 == 0 ? .base : .dependent }
-}
-
 /// The reference frames of a flattened stream as its decoder marks them (8.2.5). Each reference
 /// picture brings this marking in line with the wanted one: that of both views' own streams.
 struct FlattenedBuffer: Sendable {
@@ -43,7 +21,7 @@ struct FlattenedBuffer: Sendable {
   struct Step: Sendable {
     var commands: [SliceHeader.MarkingCommand] = []
     /// The frames afterwards.
-    fileprivate(set) var frames: [FlattenedFrame]
+    fileprivate(set) var frames: [ReferenceFrame]
     /// The number of LongTermFrameIdx values afterwards.
     fileprivate(set) var longTermLimit: Int
     /// Whether the current picture becomes a long-term reference.
@@ -51,7 +29,7 @@ struct FlattenedBuffer: Sendable {
   }
 
   /// The frames with a reference marking.
-  private(set) var frames: [FlattenedFrame] = []
+  private(set) var frames: [ReferenceFrame] = []
   /// The marking that each view needs.
   private var wanted: [[Int: FieldPair<ReferenceMarking>]] = [[:], [:]]
   /// MaxLongTermFrameIdx plus 1
@@ -72,7 +50,7 @@ struct FlattenedBuffer: Sendable {
   }
 
   /// Returns the frame with this id; nil if it is no reference.
-  func frame(_ id: Int) -> FlattenedFrame? { frames.first { $0.id == id } }
+  func frame(_ id: Int) -> ReferenceFrame? { frames.first { $0.id == id } }
 
   /// Whether a picture without marking commands leaves all references as they are, since the
   /// sliding window has nothing to remove.
@@ -90,19 +68,17 @@ struct FlattenedBuffer: Sendable {
     if !current.isIDR { changeOthers(current, &step) }
     var own =
       step.frames.first { $0.id == current.frame }
-      ?? FlattenedFrame(id: current.frame, frameNum: current.numbering.frameNum)
+      ?? ReferenceFrame(id: current.frame, frameNum: current.numbering.frameNum)
     let marking = wantedMarking(own, current)
     let isLongTerm = current.structure.parities.contains { marking[$0] == .longTerm }
     if isLongTerm { makeLongTerm(&own, current, &step) }
-    for parity in current.structure.parities {
-      own.marking[parity] = isLongTerm ? .longTerm : .shortTerm
-    }
+    own.mark(isLongTerm ? .longTerm : .shortTerm, current.structure)
     step.frames.removeAll { $0.id == own.id || !$0.isReference }
     step.frames.append(own)
     return step
   }
 
-  private func makeLongTerm(_ own: inout FlattenedFrame, _ current: Current, _ step: inout Step) {
+  private func makeLongTerm(_ own: inout ReferenceFrame, _ current: Current, _ step: inout Step) {
     step.isLongTerm = true
     if current.isIDR {
       own.longTermIndex = 0
@@ -110,14 +86,13 @@ struct FlattenedBuffer: Sendable {
       return
     }
     raiseLongTermLimit(&step)
-    let index = own.longTermIndex ?? freeIndex(step)
-    own.longTermIndex = index
-    step.commands.append(.makeCurrentLongTerm(index: index))
+    own.longTermIndex = index(of: own, step)
+    step.commands.append(.makeCurrentLongTerm(index: own.longTermIndex))
   }
 
   /// Writes commands for all fields but those of the current picture.
   private func changeOthers(_ current: Current, _ step: inout Step) {
-    var promotions: [(frame: FlattenedFrame, structure: PictureStructure)] = []
+    var promotions: [(frame: ReferenceFrame, structure: PictureStructure)] = []
     for frame in frames {
       let marking = wantedMarking(frame, current)
       for structure in structures(frame, marking, current) {
@@ -128,7 +103,7 @@ struct FlattenedBuffer: Sendable {
             .removeShortTerm(differenceMinus1: difference(frame, structure, current)))
           step.mark(frame.id, structure, .unused)
         case (.longTerm, .unused):
-          let number = current.numbering.number(frame.longTermIndex ?? 0, structure)
+          let number = current.numbering.number(frame.longTermIndex, structure)
           step.commands.append(.removeLongTerm(number: number))
           step.mark(frame.id, structure, .unused)
         case (.shortTerm, .longTerm): promotions.append((frame, structure))
@@ -138,7 +113,7 @@ struct FlattenedBuffer: Sendable {
     }
     if !promotions.isEmpty { raiseLongTermLimit(&step) }
     for (frame, structure) in promotions {
-      let index = step.frames.first { $0.id == frame.id }?.longTermIndex ?? freeIndex(step)
+      let index = index(of: step.frames.first { $0.id == frame.id } ?? frame, step)
       step.commands.append(
         .makeLongTerm(differenceMinus1: difference(frame, structure, current), index: index))
       step.mark(frame.id, structure, .longTerm, index: index)
@@ -148,7 +123,7 @@ struct FlattenedBuffer: Sendable {
   /// The parts of a frame that commands of the current picture can name. Frames name whole frames,
   /// so a frame with one reference field stays until the next field.
   private func structures(
-    _ frame: FlattenedFrame, _ marking: FieldPair<ReferenceMarking>, _ current: Current
+    _ frame: ReferenceFrame, _ marking: FieldPair<ReferenceMarking>, _ current: Current
   ) -> [PictureStructure] {
     if current.structure.isField {
       return Parity.allCases.filter {
@@ -161,7 +136,7 @@ struct FlattenedBuffer: Sendable {
 
   /// The marking that a frame must have after the current picture.
   private func wantedMarking(
-    _ frame: FlattenedFrame, _ current: Current
+    _ frame: ReferenceFrame, _ current: Current
   ) -> FieldPair<ReferenceMarking> {
     var marking =
       wanted[frame.view.rawValue][frame.id] ?? FieldPair(ReferenceMarking.unused, .unused)
@@ -179,7 +154,7 @@ struct FlattenedBuffer: Sendable {
 
   /// `difference_of_pic_nums_minus1` of a short-term reference.
   private func difference(
-    _ frame: FlattenedFrame, _ structure: PictureStructure, _ current: Current
+    _ frame: ReferenceFrame, _ structure: PictureStructure, _ current: Current
   ) -> Int {
     current.numbering.current - current.numbering.pictureNumber(frame, structure) - 1
   }
@@ -190,10 +165,10 @@ struct FlattenedBuffer: Sendable {
     step.commands.append(.limitLongTerm(indexPlus1: capacity))
   }
 
-  /// A LongTermFrameIdx that no frame has.
-  private func freeIndex(_ step: Step) -> Int {
-    let used = step.frames.filter { $0.marking.top == .longTerm || $0.marking.bottom == .longTerm }
-      .map(\.longTermIndex)
+  /// The LongTermFrameIdx of a frame: that of its other field, or one that no frame has.
+  private func index(of frame: ReferenceFrame, _ step: Step) -> Int {
+    if frame.hasField(.longTerm) { return frame.longTermIndex }
+    let used = step.frames.filter { $0.hasField(.longTerm) }.map(\.longTermIndex)
     return (0..<capacity).first { !used.contains($0) } ?? 0
   }
 }
@@ -204,16 +179,15 @@ extension FlattenedBuffer.Step {
     _ id: Int, _ structure: PictureStructure, _ kind: ReferenceMarking, index: Int? = nil
   ) {
     guard let position = frames.firstIndex(where: { $0.id == id }) else { return }
-    for parity in structure.parities { frames[position].marking[parity] = kind }
+    frames[position].mark(kind, structure)
     if let index { frames[position].longTermIndex = index }
   }
 }
 
 extension PictureNumbering {
   /// PicNum of a short-term reference.
-  func pictureNumber(_ frame: FlattenedFrame, _ structure: PictureStructure) -> Int {
-    let wrapped = frame.frameNum > frameNum ? frame.frameNum - maxFrameNum : frame.frameNum
-    return number(wrapped, structure)
+  func pictureNumber(_ frame: ReferenceFrame, _ structure: PictureStructure) -> Int {
+    number(frame.wrappedNumber(current: frameNum, maximum: maxFrameNum), structure)
   }
 
   /// Returns one modification for each entry of a list, so that the list becomes `entries`
@@ -222,8 +196,9 @@ extension PictureNumbering {
   func modifications(
     _ entries: [Reference?], _ buffer: FlattenedBuffer
   ) -> [SliceHeader.Modification] {
-    let found = entries.map { entry -> (FlattenedFrame, PictureStructure)? in
-      guard let entry, let frame = buffer.frame(entry.frame), frame.isReference(entry.structure)
+    let found = entries.map { entry -> (ReferenceFrame, PictureStructure)? in
+      guard let entry, let frame = buffer.frame(entry.frame),
+        frame.isMarked(.shortTerm, entry.structure) || frame.isMarked(.longTerm, entry.structure)
       else { return nil }
       return (frame, entry.structure)
     }
@@ -232,7 +207,7 @@ extension PictureNumbering {
     return found.map { entry in
       let (frame, structure) = entry ?? substitute
       if frame.marking[structure.parities[0]] == .longTerm {
-        return .longTerm(number: number(frame.longTermIndex ?? 0, structure))
+        return .longTerm(number: number(frame.longTermIndex, structure))
       }
       let number = pictureNumber(frame, structure)
       let next = number < 0 ? number + maximum : number

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A frame, a pair of fields or a single field of a view that is or may become a reference, as the
-/// view's own decoding process sees it.
+/// A frame, a pair of fields or a single field that is or may become a reference, as the decoding
+/// process of its own view or of the flattened stream sees it.
 struct ReferenceFrame: Sendable {
   /// A number that no other frame of either view has.
   let id: Int
@@ -18,6 +18,9 @@ struct ReferenceFrame: Sendable {
   var isInferred = false
   /// Whether slices of it referred to the other view.
   var usesInterView = false
+
+  /// The view that it belongs to.
+  var view: MVCView { id & 1 == 0 ? .base : .dependent }
 
   /// PicOrderCnt of the frame, or of its only field.
   var orderCount: Int {
