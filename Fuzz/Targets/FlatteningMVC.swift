@@ -5,18 +5,18 @@ import HEVC
 
 /// Flattens a byte stream of H.264 MVC, and extracts its views, with a flush in between as for a
 /// seek. What comes out is flattened once more, as a plain stream.
-func flattenMVC(_ bytes: [UInt8]) {
+func flattenViews(_ bytes: [UInt8]) {
   for selection in [MVCFlattener<Int>.Selection.bothViews, .base, .dependent] {
     var flattener = MVCFlattener<Int>(selection, framing: .annexB, budget: 1 << 20)
-    var flat = flattenMVC(bytes, &flattener, chunk: 997)
+    var flat = flatten(bytes, &flattener, chunk: 997)
     flattener.flush()
-    flat += flattenMVC(bytes, &flattener, chunk: 1 << 16)
+    flat += flatten(bytes, &flattener, chunk: 1 << 16)
     var again = MVCFlattener<Int>(framing: .annexB)
-    _ = flattenMVC(flat, &again, chunk: 1 << 16)
+    _ = flatten(flat, &again, chunk: 1 << 16)
   }
 }
 
-private func flattenMVC(
+private func flatten(
   _ bytes: [UInt8], _ flattener: inout MVCFlattener<Int>, chunk: Int
 ) -> [UInt8] {
   var result: [UInt8] = []
@@ -32,7 +32,7 @@ private func flattenMVC(
 /// Flattens two elementary streams, one for each view, in NAL units with length prefixes. The first
 /// byte of each buffer says how long it is, and the second which stream it belongs to and when it
 /// is decoded.
-func pairMVC(_ bytes: [UInt8]) {
+func pairViews(_ bytes: [UInt8]) {
   _ = try? MVCDecoderConfiguration(.avcC, bytes: bytes)
   let sets = (try? MVCDecoderConfiguration.mvcC(inCodecPrivate: bytes))?.nalUnits ?? []
   var flattener = MVCFlattener<Int>(
