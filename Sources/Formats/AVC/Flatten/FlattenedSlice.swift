@@ -51,11 +51,10 @@ struct FlattenedSlice {
     {
       var writer = writeHeader(pps: id, form)
       let data = header.layout.tail.upperBound
+      // The rest of the byte that the header and the data share.
       let aligned = (data + 7) & ~7
-      if aligned <= header.rbsp.bytes.count << 3 {
-        writer.copy(data..<aligned, of: header.rbsp.bytes)
-        return joined(writer, aligned >> 3)
-      }
+      writer.copy(data..<aligned, of: header.rbsp.bytes)
+      return joined(writer, aligned >> 3)
     }
     isMoved = true
     return moved(writeHeader(pps: try id(&sets), HeaderForm()))
