@@ -83,7 +83,9 @@ struct ExtractionTests {
     #expect(kept.contains { type($0) == 8 })
   }
 
-  @Test("views without inter-view references are flattened", .tags(.judge), arguments: names)
+  @Test(
+    "views without inter-view references are flattened", .tags(.judge),
+    .enabled(if: Python.hasAV, "needs PyAV"), arguments: names)
   func flattened(name: String) throws {
     let (stream, _) = try woven(name)
     let flat = try flatten(stream)
