@@ -44,6 +44,7 @@ let package = Package(
     .library(name: "StereoMedia", targets: ["StereoMedia"]),
     .library(name: "StereoVideo", targets: ["StereoVideo"]),
     .library(name: "HEVC", targets: ["HEVC", "StereoVideo"]),
+    .library(name: "AVC", targets: ["AVC", "HEVC", "StereoVideo"]),
     .library(name: "ISOBMFF", targets: ["ISOBMFF", "StereoVideo"]),
     .library(name: "PipelineHost", targets: ["PipelineHost"]),
     .library(name: "PipelineFile", targets: ["PipelineFile"]),
@@ -62,6 +63,10 @@ let package = Package(
     .target(name: "StereoVideo", path: "Sources/Model/StereoVideo", swiftSettings: strict),
     .target(
       name: "HEVC", dependencies: ["StereoVideo"], path: "Sources/Formats/HEVC",
+      swiftSettings: strict),
+    // NAL units are those of HEVC, but for their headers.
+    .target(
+      name: "AVC", dependencies: ["HEVC", "StereoVideo"], path: "Sources/Formats/AVC",
       swiftSettings: strict),
     .target(
       name: "ISOBMFF", dependencies: ["StereoVideo"], path: "Sources/Formats/ISOBMFF",
@@ -219,6 +224,9 @@ let package = Package(
       ],
       exclude: ["Streams"], swiftSettings: strict),
     .testTarget(
+      name: "AVCTests", dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit"],
+      swiftSettings: strict),
+    .testTarget(
       name: "ISOBMFFTests",
       dependencies: ["FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
       swiftSettings: unoptimized),
@@ -271,7 +279,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
+        "AVC", "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
         "StereoVideo",
       ],
       path: "Fuzz/Targets", swiftSettings: strict),

@@ -15,6 +15,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case flatten
   /// Splitting into eyes, with a layered byte stream.
   case splitEyes = "split-eyes"
+  /// Flattening of H.264 MVC and extraction of its views, with a byte stream of both views.
+  case flattenMVC = "flatten-mvc"
+  /// The same with an elementary stream for each view, and records, with buffers.
+  case pairMVC = "pair-mvc"
   /// Weaving, with a layered byte stream whose layers are used as the two eyes' streams.
   case weave
   /// The movie player, without GStreamer.
@@ -40,6 +44,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .slices: readSlices(bytes)
     case .flatten: flattenLayers(bytes)
     case .splitEyes: splitIntoEyes(bytes)
+    case .flattenMVC: flattenViews(bytes)
+    case .pairMVC: pairViews(bytes)
     case .weave: weaveLayers(bytes)
     case .player: playMovie(bytes)
     case .recovery: recoverMovie(bytes)

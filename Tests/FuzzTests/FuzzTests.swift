@@ -58,6 +58,7 @@ struct FuzzTests {
       switch target {
       case .boxes, .player, .demuxPush, .demuxPull: "movies"
       case .slices, .flatten, .splitEyes, .weave: "streams"
+      case .flattenMVC, .pairMVC: "mvc"
       case .parameterSets: "parameter-sets"
       case .recovery: "recordings"
       case .playlists: "playlists"

@@ -68,83 +68,37 @@ public struct AccessUnitAssembler: Sendable {
   }
 
   private let limit: Int
-  private var buffer: [UInt8] = []
-  private var boundaries = AccessUnitBoundaries()
-  /// The NAL units of the access unit being assembled.
-  private var units: [Range<Int>] = []
-  /// Start of the NAL unit whose end has not been found yet.
-  private var unitStart: Int?
-  private var scanned = 0
+  private var assembler: ByteStreamAssembler<AccessUnitBoundaries>
 
   /// Creates an assembler that throws when an access unit exceeds `limit` bytes.
-  public init(limit: Int = 1 << 28) { self.limit = limit }
+  public init(limit: Int = 1 << 28) {
+    self.limit = limit
+    assembler = ByteStreamAssembler(AccessUnitBoundaries(), limit: limit)
+  }
 
   /// Appends the next chunk of the stream and returns the access units it completes.
   public mutating func append(_ chunk: RawSpan) throws(TooLarge) -> [AccessUnit] {
-    chunk.withUnsafeBytes { buffer.append(contentsOf: $0) }
-    var complete: [AccessUnit] = []
-    var consumed = 0
-    while let code = AnnexB.startCode(in: buffer.span.bytes, from: scanned) {
-      endUnit(at: code, &complete, &consumed)
-      unitStart = code + 3
-      scanned = code + 3
-      guard units.count <= NALUnitFraming.maximumUnitCount else { throw TooLarge(limit: limit) }
+    do throws(AccessUnitLimitExceeded) {
+      return try assembler.append(chunk).map(\.unit)
+    } catch {
+      throw TooLarge(limit: limit)
     }
-    // The last two bytes may be the beginning of a start code.
-    scanned = max(scanned, buffer.count - 2)
-    if unitStart == nil { consumed = max(scanned - 1, 0) }
-    discard(consumed)
-    guard buffer.count <= limit else { throw TooLarge(limit: limit) }
-    return complete
   }
 
   /// Ends the stream and returns the remaining access units.
   public mutating func finish() -> [AccessUnit] {
-    var complete: [AccessUnit] = []
-    var consumed = 0
-    endUnit(at: buffer.count, &complete, &consumed)
-    if !units.isEmpty { complete.append(cut(units, from: consumed, to: buffer.count)) }
-    self = AccessUnitAssembler(limit: limit)
-    return complete
+    defer { self = AccessUnitAssembler(limit: limit) }
+    return assembler.finish().map(\.unit)
   }
+}
 
-  private mutating func endUnit(
-    at end: Int, _ complete: inout [AccessUnit], _ consumed: inout Int
-  ) {
-    guard let begin = unitStart else {
-      consumed = startCode(before: end + 3)
-      return
-    }
-    unitStart = nil
-    let range = begin..<AnnexB.endOfNALUnit(in: buffer.span.bytes, begin..<end)
-    guard let header = NALUnitHeader(buffer.span.bytes.extracting(range)) else { return }
-    let isFirst = range.count > 2 && buffer[begin + 2] & 0x80 != 0
-    if let count = boundaries.add(header, isFirstInPicture: isFirst) {
-      let next = count < units.count ? units[count] : range
-      let boundary = startCode(before: next.lowerBound)
-      complete.append(cut(Array(units.prefix(count)), from: consumed, to: boundary))
-      consumed = boundary
-      units.removeFirst(min(count, units.count))
-    }
-    units.append(range)
-  }
+extension AccessUnitBoundaries: AccessUnitBoundaryFinder {
+  package func accepts(_ nalUnit: RawSpan) -> Bool { NALUnitHeader(nalUnit) != nil }
 
-  /// Offset of the start code, including `zero_byte`, of the NAL unit at `unit`.
-  private func startCode(before unit: Int) -> Int {
-    unit >= 4 && unit - 4 < buffer.count && buffer[unit - 4] == 0 ? unit - 4 : unit - 3
-  }
-
-  private func cut(_ ranges: [Range<Int>], from begin: Int, to end: Int) -> AccessUnit {
-    AccessUnit(
-      bytes: Array(buffer[begin..<end]),
-      nalUnits: ranges.map { $0.lowerBound - begin..<$0.upperBound - begin })
-  }
-
-  private mutating func discard(_ count: Int) {
-    guard count > 0 else { return }
-    buffer.removeFirst(count)
-    scanned -= count
-    unitStart = unitStart.map { $0 - count }
-    units = units.map { $0.lowerBound - count..<$0.upperBound - count }
+  package mutating func add(_ nalUnit: RawSpan) -> Int? {
+    guard let header = NALUnitHeader(nalUnit) else { return nil }
+    let isFirst =
+      nalUnit.byteCount > 2 && nalUnit.unsafeLoad(fromByteOffset: 2, as: UInt8.self) & 0x80 != 0
+    return add(header, isFirstInPicture: isFirst)
   }
 }

@@ -54,16 +54,23 @@ public struct RBSP: Sendable {
     unit.reserveCapacity(payload.count + payload.count >> 6 + 4)
     unit.append(header.bytes.0)
     unit.append(header.bytes.1)
+    unit.append(escaping: payload)
+    return unit
+  }
+}
+
+extension [UInt8] {
+  /// Appends `payload` with emulation prevention inserted. The last byte before must not be zero.
+  package mutating func append(escaping payload: [UInt8]) {
     var zeros = 0
     for byte in payload {
       if zeros >= 2, byte <= 3 {
-        unit.append(3)
+        append(3)
         zeros = 0
       }
-      unit.append(byte)
+      append(byte)
       zeros = byte == 0 ? zeros + 1 : 0
     }
-    return unit
   }
 }
 

@@ -138,12 +138,12 @@ public struct ParameterSetStore: Sendable {
 
 extension [UInt8] {
   /// Copies the bytes of `span`.
-  init(copying span: RawSpan) {
+  package init(copying span: RawSpan) {
     self = span.withUnsafeBytes { Array($0) }
   }
 
   /// Whether the bytes are those of `span`.
-  func hasSameBytes(as span: RawSpan) -> Bool {
+  package func hasSameBytes(as span: RawSpan) -> Bool {
     count == span.byteCount && span.withUnsafeBytes { elementsEqual($0) }
   }
 }

@@ -52,7 +52,15 @@ public struct SEIMessage: Hashable, Sendable {
 
   /// Reads the messages of an SEI NAL unit, including its header.
   public static func messages(in nalUnit: RawSpan) throws(SyntaxError) -> [SEIMessage] {
-    var reader = BitReader(RBSP(nalUnit).bytes, structure: "sei_message", position: 16)
+    try messages(in: nalUnit, headerSize: 2)
+  }
+
+  /// Reads the messages of an SEI NAL unit whose header has `headerSize` bytes: 1 in H.264.
+  package static func messages(
+    in nalUnit: RawSpan, headerSize: Int
+  ) throws(SyntaxError) -> [SEIMessage] {
+    var reader = BitReader(
+      RBSP(nalUnit).bytes, structure: "sei_message", position: headerSize << 3)
     var messages: [SEIMessage] = []
     while reader.moreRBSPData {
       let type = try readNumber(&reader, "payload_type_byte")
@@ -70,6 +78,11 @@ public struct SEIMessage: Hashable, Sendable {
   public static func nalUnit(
     _ messages: [SEIMessage], header: NALUnitHeader = NALUnitHeader(type: .prefixSEI)
   ) -> [UInt8] {
+    RBSP.nalUnit(header, payload: payload(messages))
+  }
+
+  /// Returns `sei_rbsp()` with `messages`.
+  package static func payload(_ messages: [SEIMessage]) -> [UInt8] {
     var writer = BitWriter()
     for message in messages {
       writeNumber(message.type.rawValue, to: &writer)
@@ -77,7 +90,7 @@ public struct SEIMessage: Hashable, Sendable {
       for byte in message.payload { writer.u(Int(byte), 8) }
     }
     writer.trailingBits()
-    return writer.nalUnit(header)
+    return writer.bytes
   }
 
   private static func readNumber(
