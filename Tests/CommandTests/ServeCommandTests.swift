@@ -141,6 +141,7 @@ struct ServeCommandTests {
     let configuration = block.replacing("listen 443", with: "listen \(front)")
       .replacing("127.0.0.1:8080", with: "127.0.0.1:\(origin)")
       .replacing("/etc/ssl/stream", with: folder.url.path)
+      .replacing("/var/cache/nginx", with: folder.url.path)
     #expect(configuration.contains(":\(origin)") && configuration.contains("\(front) ssl http2"))
     let place = folder.url.path
     let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {

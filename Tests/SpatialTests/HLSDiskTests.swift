@@ -27,6 +27,8 @@ struct HLSDiskTests {
   func owned() async throws {
     let pictures = try await HLSFolder.pictures(2, "tune=zerolatency")
     // As a program that was killed leaves it.
+    try FileManager.default.createDirectory(
+      atPath: folder.place, withIntermediateDirectories: true)
     _ = try folder.temporaryFolder.write("", to: "disk/main.m3u8.lock")
     let first = try pipeline(folder.sink("target-duration=1"))
     defer { first.setState(.null) }

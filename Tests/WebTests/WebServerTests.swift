@@ -86,7 +86,10 @@ struct WebServerTests {
       ("GET /%00 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
       ("GET /%zz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
       ("GET /%ff HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
-      ("GET http://other/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("GET ftp://other/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("GET http://other/../a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "400"),
+      ("GET / HTTP/1.1\r\nHost: h\r\nHost: i\r\nConnection: close\r\n\r\n", "400"),
       ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab", "405"),
       ("DELETE / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "405"),
       ("GET / HTTP/1.1\r\nHost: h\r\nA: \(String(repeating: "b", count: 20_000))\r\n\r\n", "400"),
@@ -104,6 +107,18 @@ struct WebServerTests {
       let text = try #require(await peer.rest(), "reset")
       #expect(text.hasPrefix("HTTP/1.1 \(status) "), "\(text)")
       #expect(!text.contains("passwd"))
+    }
+  }
+
+  @Test("the path may come with scheme and host, as through a proxy")
+  func absoluteForm() async throws {
+    try await withServer(Echo()) { port in
+      for (target, path) in [("http://h/a/b", "a|b"), ("HTTP://h:80", ""), ("http://h?c=d", "")] {
+        let peer = try Peer(port: port)
+        peer.send("GET \(target) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        let text = try #require(await peer.rest())
+        #expect(text.hasPrefix("HTTP/1.1 200 ") && text.hasSuffix("\r\n\r\n\(path)"), "\(text)")
+      }
     }
   }
 

@@ -67,7 +67,11 @@ struct Connection: Sendable {
       return WebResponse(.methodNotAllowed, headers: [("Allow", "GET, HEAD, OPTIONS")])
     }
     let headers = head.headers.map { (name: $0.name, value: $0.value) }
-    guard let request = WebRequest(method, head.uri, headers: headers) else {
+    // RFC 9112 3.2: exactly one, from HTTP/1.1 on.
+    let hosts = head.headers["Host"].count
+    guard hosts == 1 || hosts == 0 && head.version == .http1_0,
+      let request = WebRequest(method, head.uri, headers: headers)
+    else {
       return WebResponse(.badRequest)
     }
     return await responder.respond(to: request)

@@ -25,11 +25,12 @@ public struct WebRequest: Sendable {
   ///
   /// - Parameters:
   ///   - method: the request method.
-  ///   - target: the request target in origin form: `/video_0/index.m3u8?_HLS_msn=3` (RFC 9112
-  ///     3.2.1).
+  ///   - target: the request target in origin form, `/video_0/index.m3u8?_HLS_msn=3` (RFC 9112
+  ///     3.2.1), or in absolute form, with scheme and host before it (3.2.2).
   ///   - headers: the header fields.
   /// - Returns: nil for an invalid target.
   public init?(_ method: Method, _ target: String, headers: [(name: String, value: String)] = []) {
+    let target = Self.withoutAuthority(target)
     guard target.utf8.first == UInt8(ascii: "/") else { return nil }
     let mark = target.firstIndex(of: "?") ?? target.endIndex
     var path: [String] = []
@@ -50,6 +51,15 @@ public struct WebRequest: Sendable {
       return (name, value)
     }
     self.headers = headers
+  }
+
+  /// Returns a target in origin form; one in another form than the absolute one unchanged.
+  private static func withoutAuthority(_ target: String) -> String {
+    let lower = target.prefix(8).lowercased()
+    guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix) else { return target }
+    let rest = target.dropFirst(scheme.count)
+    guard let end = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+    return rest[end] == "/" ? String(rest[end...]) : "/" + rest[end...]
   }
 
   /// Returns the first value of a query parameter.

@@ -41,6 +41,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     /// Total size of the held buffers, in bytes.
     var heldSize = 0
     var hasBegun = false
+    /// Whether anything has been written.
+    var hasSamples = false
     /// Whether writing a file has failed. Nothing more is written then, so the playlists on disk
     /// list only complete files.
     var isBroken = false
@@ -318,6 +320,7 @@ extension MVHEVCHLSSink.Streaming {
         packager.date = element.dateOfRunningTime0
       }
       try packager.append(sample, to: rendition)
+      hasSamples = true
     }
     try carryOut()
   }
@@ -344,9 +347,10 @@ extension MVHEVCHLSSink.Streaming {
     let waiting = element.pads.current.map(\.name).filter { inputs[$0]?.hasEnded != true }
     guard waiting.isEmpty, !hasPostedEnd else { return }
     hasPostedEnd = true
-    guard inputs.values.contains(where: { !$0.renditions.isEmpty }) else {
+    guard hasSamples else {
       throw ElementError(
-        .failedStream, "The streams ended before the first frame, so there is nothing to write.")
+        .failedStream,
+        "The streams ended before the first frame with a timestamp, so there is nothing to write.")
     }
     element.postEndOfStream()
   }

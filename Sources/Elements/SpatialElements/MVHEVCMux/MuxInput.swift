@@ -154,15 +154,17 @@ final class MuxInput {
   ) throws -> MovieFileWriter.Timing? {
     let isKeyframe = kind != .video || !buffer.flags.contains(.deltaUnit)
     // Audio is decoded in presentation order.
-    let (count, duration) =
+    let (count, told) =
       kind == .audio
       ? try packets(in: buffer) ?? (1, buffer.duration ?? 0) : (1, buffer.duration ?? 0)
+    // Demuxers of transport streams give none, and the last picture is to be seen, too.
+    let duration = kind == .video && told == 0 ? frameRate.frameDuration ?? 0 : told
     let decode = kind == .video ? buffer.dts.flatMap { segment.signedRunningTime($0) } : nil
     let pts = buffer.pts ?? (kind == .video ? nil : buffer.dts)
     let before = mender.counts
     let mended = mender.mend(
       presentation: pts.flatMap { segment.signedRunningTime($0) }.map { $0 - delay },
-      decode: decode, duration: duration > 0 ? duration : frameRate.frameDuration,
+      decode: decode, duration: duration,
       isKeyframe: isKeyframe, with: &shift, present: present)
     if mender.counts != before, pace.allows(at: mended?.presentation ?? .min) {
       warn(mender.warning(pad: name))
