@@ -221,6 +221,28 @@ struct SilenceTests {
     }
   }
 
+  @Test(
+    "times at the ends of what numbers hold do no harm",
+    arguments: [Int64.max, .min, 1 << 62, -(1 << 62)], [false, true])
+  func extremes(time: Int64, isSilent: Bool) throws {
+    var settings = settings(parts: true)
+    settings.names.manifest = "all.mpd"
+    var packager = Packager<[UInt8]>(settings)
+    let (picture, sound) = (try packager.add(video("video_0")), try packager.add(audio("audio_0")))
+    for (number, sample) in pictures(90).enumerated() {
+      var sample = sample
+      if number >= 45 { sample.presentationTime = time }
+      if isSilent, number == 60 {
+        for index in [picture, sound] { try packager.passOver(index) }
+        try packager.pass(to: time)
+      }
+      try? packager.append(sample, to: picture)
+    }
+    for packet in packets(50) { try? packager.append(packet, to: sound) }
+    for index in [picture, sound] { try? packager.end(index) }
+    #expect(!packager.takeOutputs().isEmpty)
+  }
+
   @Test("segments may be wished shorter than the target duration")
   func segmentDuration() throws {
     var settings = PackagerSettings(.onDemand, target: 6)

@@ -128,7 +128,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     tracks[index].fallSilent()
     guard wasLeader else { return }
     starts.endSegmentSoon()
-    if let leader { for sample in tracks[leader].pending { lead(sample) } }
+    if let leader { for sample in tracks[leader].pending.samples { lead(sample) } }
     try advance()
   }
 
@@ -186,7 +186,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     tracks[index].end()
     // The new leader may already have samples that start segments.
     if let leader {
-      for sample in tracks[leader].pending { lead(sample) }
+      for sample in tracks[leader].pending.samples { lead(sample) }
       try advance()
     } else if tracks.allSatisfy(\.hasEnded) {
       try finish()
@@ -221,7 +221,7 @@ public struct Packager<Payload: Sendable>: Sendable {
         let isLate =
           starts.count - position > Self.patience + 1 || tracks[index].isSilent
         guard cut != nil || tracks[index].hasEnded || isLate else { break }
-        let waiting = tracks[index].pending
+        let waiting = tracks[index].pending.samples
         let count =
           cut
           ?? (isLate && !tracks[index].hasEnded
@@ -273,7 +273,8 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// Makes all playlists promise the duration of the longest segment.
   private mutating func promise() {
     let longest = tracks.map(\.longestSegment).max() ?? 0
-    let seconds = Int(clamping: (longest &+ 500_000_000) / 1_000_000_000)
+    // No player waits for more than a day, whatever timestamps say.
+    let seconds = Int(min((longest &+ 500_000_000) / 1_000_000_000, 86_400))
     let isHigher = tracks.contains { $0.playlist.targetDuration < seconds }
     for index in tracks.indices where isHigher {
       tracks[index].raiseTargetDuration(to: seconds)

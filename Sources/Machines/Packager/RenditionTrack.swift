@@ -11,10 +11,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private var clock: TrackClock
   private var writer: FragmentWriter
   private var id: TrackID
-  /// In decoding order.
-  private(set) var pending: [PackagedSample<Payload>] = []
-  /// Format changes, each with the index of the first pending sample it applies to, in order.
-  private var changes: [(position: Int, rendition: Rendition)] = []
+  private(set) var pending = PendingSamples<Payload>()
   /// Whether the next segment starts a discontinuity.
   private var startsDiscontinuity = false
   private(set) var hasEnded = false
@@ -22,9 +19,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var isSilent = false
   /// Whether samples of the silent rendition arrive again.
   var isReturning = false
-  /// Whether the pending samples are the first ones after a silence: they are written from the next
-  /// discontinuity on.
-  private var isBack = false
   /// Chunks of the open segment.
   private(set) var chunks: [Chunk] = []
   private(set) var playlist: MediaPlaylist
@@ -114,47 +108,32 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Whether the rendition's keyframes may start segments.
   var mayLead: Bool { !hasEnded && (!isSilent || isReturning) }
 
-  /// Notes that the rendition gives nothing. What is pending is written.
-  mutating func fallSilent() { (isSilent, isReturning, isBack) = (true, false, false) }
+  /// Notes that the rendition gives nothing. The pending samples are written.
+  mutating func fallSilent() {
+    (isSilent, isReturning) = (true, false)
+    pending.fallSilent()
+  }
 
   /// Continues with the next sample, at a discontinuity.
   mutating func comeBack() throws {
-    (isSilent, isReturning, isBack) = (false, false, true)
-    try replace(by: changes.last?.rendition ?? rendition)
+    (isSilent, isReturning) = (false, false)
+    pending.comeBack()
+    try replace(by: pending.nextFormat ?? rendition)
   }
 
   /// Continues with the open segment, if that starts a discontinuity at the next sample and nothing
   /// of it is written; returns whether it is so.
   mutating func comeBack(at time: Int64, with start: SegmentStart) -> Bool {
     guard startsDiscontinuity, start.startsDiscontinuity, chunks.isEmpty, pending.isEmpty,
-      abs(time &- start.time) <= slack
+      (time &- start.time).magnitude <= slack.magnitude
     else { return false }
     (isSilent, isReturning) = (false, false)
     return true
   }
 
-  /// Drops the samples after a silence that no player could show, as they come before the
-  /// discontinuity or the keyframe after it.
+  /// Drops the samples after a silence that no player could show before a discontinuity.
   mutating func dropBeforeReturn(at time: Int64) {
-    guard isBack, changes.count == 1, let first = changes.first?.position else { return }
-    let count = pending.dropFirst(first).prefix { isEarly($0, for: time) }.count
-    pending.removeSubrange(first..<first + count)
-    isBack = pending.count == first
-  }
-
-  /// Shows the last picture before a silence until the segment ends, as a rendition's segments are
-  /// as long as those of the others. Parts could become longer than promised.
-  private mutating func holdPicture(_ count: Int, until end: Int64?) {
-    guard isSilent, rendition.isVideo, settings.partDuration == 0, count > 0, let end else {
-      return
-    }
-    let shown = pending.prefix(count).map { $0.presentationTime &+ Int64(clamping: $0.duration) }
-    let rest = end &- (shown.max() ?? end)
-    pending[count - 1].duration &+= UInt64(clamping: rest)
-  }
-
-  private func isEarly(_ sample: PackagedSample<Payload>, for time: Int64) -> Bool {
-    !sample.isSync || sample.presentationTime < time &- slack
+    pending.dropBeforeReturn(at: time, slack: slack)
   }
 
   /// Times of renditions from one source may differ by rounding.
@@ -163,25 +142,20 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   // MARK: Changes
 
   /// Whether the next sample is the first one in a new format.
-  var changesNext: Bool { changes.last?.position == pending.count }
+  var changesNext: Bool { pending.changesNext }
 
   /// Changes the format from the next sample on.
   mutating func replace(by rendition: Rendition) throws {
     guard rendition.track.timescale > 0 else { throw MovieWriterError.timescaleZero(id) }
-    if changesNext { changes.removeLast() }
-    changes.append((pending.count, rendition))
+    pending.change(to: rendition)
     // Before the first sample, there is nothing to keep apart.
     if lastDecodeTime == nil { try change() }
   }
 
-  /// Number of pending samples in the format of the open segment.
-  private var unchangedCount: Int { changes.first?.position ?? pending.count }
-
   /// Applies the format change at the first pending sample, if there is one.
   private mutating func change() throws {
-    guard let next = changes.first, next.position == 0 else { return }
-    changes.removeFirst()
-    rendition = next.rendition
+    guard let next = pending.takeChange() else { return }
+    rendition = next
     clock = TrackClock(timescale: rendition.track.timescale)
     writer = FragmentWriter(
       format: .cmaf, firstSequenceNumber: fragmentNumber &+ 1, hasRandomAccessIndex: false)
@@ -241,17 +215,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Returns the index of the first pending sample of the segment that starts at `start`; nil if it
   /// has not arrived.
   func cut(before start: SegmentStart) -> Int? {
-    // A new format starts at a discontinuity. Its first sample must have arrived to give the
-    // duration of the last one before it.
-    if start.startsDiscontinuity, let change = changes.first {
-      return change.position < pending.count ? change.position : nil
-    }
-    let cut = pending.firstIndex {
-      rendition.isVideo
-        ? $0.isSync && $0.presentationTime >= start.time - slack
-        : $0.presentationTime >= start.time
-    }
-    return cut.map { min($0, unchangedCount) }
+    pending.cut(before: start, isVideo: rendition.isVideo, slack: slack)
   }
 
   // MARK: Chunks
@@ -266,7 +230,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   ) throws {
     guard let partLength else { return }
     while true {
-      let available = pending.prefix(unchangedCount).prefix { $0.presentationTime < frontier }.count
+      let available = pending.samples.prefix(pending.unchangedCount).prefix {
+        $0.presentationTime < frontier
+      }.count
       let length = chunkLength(partLength, of: pending.count)
       // The next sample gives the duration of the last one.
       guard length <= available, length < pending.count else { return }
@@ -280,14 +246,14 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let limit = min(limit, count)
     guard rendition.hasIFramePlaylist, limit > 1 else { return limit }
     if pending.first?.isSync ?? false { return 1 }
-    return pending.prefix(limit).dropFirst().firstIndex { $0.isSync } ?? limit
+    return pending.samples.prefix(limit).dropFirst().firstIndex { $0.isSync } ?? limit
   }
 
   private mutating func cutChunk(
     _ count: Int, date: Int64?, to outputs: inout [Output]
   ) throws {
     guard let first = pending.first else { return }
-    for sample in pending.prefix(count) { try writer.append(describe(sample), to: id) }
+    for sample in pending.samples.prefix(count) { try writer.append(describe(sample), to: id) }
     if initialization == nil { try writeInitialization(to: &outputs) }
     var options = FragmentOptions()
     options.startsSegment = chunks.isEmpty
@@ -295,9 +261,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     var next: [TrackID: Int64] = [:]
     if pending.count > count { next[id] = describe(pending[count]).decodeTime }
     guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
-    let payloads = pending.prefix(count).map(\.payload)
+    let payloads = pending.samples.prefix(count).map(\.payload)
     pending.removeFirst(count)
-    for index in changes.indices { changes[index].position -= count }
     fragmentNumber = fragment.sequenceNumber
     let duration = clock.nanoseconds(fragment.parts.first?.duration ?? 0)
     if settings.partDuration > 0 { longestPart = max(longestPart, duration) }
@@ -356,9 +321,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   ) throws {
     // At the end of a stream there may be samples in a new format without a discontinuity, which no
     // player could decode; they are dropped.
-    var rest = min(count, unchangedCount)
+    var rest = min(count, pending.unchangedCount)
     let end = next?.time
-    holdPicture(rest, until: end)
+    // A rendition's segments are as long as those of the others; parts could become longer than
+    // promised.
+    if isSilent, rendition.isVideo, settings.partDuration == 0, let end {
+      pending.holdLast(of: rest, until: end)
+    }
     while rest > 0 {
       let length = chunkLength(partLength ?? rest, of: rest)
       try cutChunk(length, date: date, to: &outputs)
@@ -371,7 +340,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       chunks.isEmpty
       ? UInt64(clamping: (end ?? start) &- start)
       : max(chunks.reduce(0) { $0 + $1.duration }, 1_000_000)
-    defer { openSize = pending.reduce(0) { $0 + UInt64($1.size) } }
+    defer { openSize = pending.size }
     guard duration > 0 else { return }
     var segment = segment(at: first, date: date)
     segment.duration = duration

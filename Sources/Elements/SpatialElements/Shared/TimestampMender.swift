@@ -163,17 +163,18 @@ struct TimestampMender {
     var sentences: [String] = []
     if counts.derived > 0 {
       sentences.append(
-        "\(counts.derived) buffers on \(pad) had no timestamp; they follow those before them.")
+        "Buffers on \(pad) had no timestamp (\(counts.derived) so far); they follow those before "
+          + "them.")
     }
     if counts.hurried > 0 {
       sentences.append(
-        "The timestamps of \(counts.hurried) frames on \(pad) are not after those before them; the "
-          + "frames are shown for a moment only.")
+        "Frames on \(pad) have timestamps that are not after those before them "
+          + "(\(counts.hurried) so far); they are shown for a moment only.")
     }
     if counts.dropped > 0 {
       sentences.append(
-        "\(counts.dropped) buffers on \(pad) were dropped, because their timestamps go back, or "
-          + "because the stream began without timestamps.")
+        "Buffers on \(pad) were dropped (\(counts.dropped) so far), because their timestamps go "
+          + "back, or because the stream began without timestamps.")
     }
     if counts.jumps > 0 {
       sentences.append(

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/// The samples of a rendition that are not written yet, in decoding order, and the changes of
+/// format among them.
+struct PendingSamples<Payload: Sendable>: Sendable {
+  typealias Sample = PackagedSample<Payload>
+
+  private(set) var samples: [Sample] = []
+  /// Each with the index of the first sample it applies to, in order.
+  private var changes: [(position: Int, rendition: Rendition)] = []
+  /// Whether the samples after the last change are the first ones after a silence: they are written
+  /// from the next discontinuity on.
+  private var isBack = false
+
+  var count: Int { samples.count }
+  var isEmpty: Bool { samples.isEmpty }
+  var first: Sample? { samples.first }
+  /// Total size in bytes.
+  var size: UInt64 { samples.reduce(0) { $0 + UInt64($1.size) } }
+
+  subscript(index: Int) -> Sample { samples[index] }
+
+  mutating func append(_ sample: Sample) { samples.append(sample) }
+
+  /// Removes samples that have been written.
+  mutating func removeFirst(_ count: Int) {
+    samples.removeFirst(count)
+    for index in changes.indices { changes[index].position -= count }
+  }
+
+  // MARK: Changes
+
+  /// Whether the next sample is the first one in a new format.
+  var changesNext: Bool { changes.last?.position == count }
+
+  /// The format of the next sample, if it is not that of the open segment.
+  var nextFormat: Rendition? { changes.last?.rendition }
+
+  /// Number of samples in the format of the open segment.
+  var unchangedCount: Int { changes.first?.position ?? count }
+
+  /// Changes the format from the next sample on.
+  mutating func change(to rendition: Rendition) {
+    if changesNext { changes.removeLast() }
+    changes.append((count, rendition))
+  }
+
+  /// Returns the format that the first sample changes to, and forgets the change; nil if it changes
+  /// nothing.
+  mutating func takeChange() -> Rendition? {
+    guard let next = changes.first, next.position == 0 else { return nil }
+    changes.removeFirst()
+    return next.rendition
+  }
+
+  // MARK: Segments
+
+  /// Returns the index of the first sample of the segment that starts at `start`; nil if it has not
+  /// arrived.
+  ///
+  /// - Parameters:
+  ///   - isVideo: Whether it must be a keyframe.
+  ///   - slack: The time in nanoseconds by which it may come earlier.
+  func cut(before start: SegmentStart, isVideo: Bool, slack: Int64) -> Int? {
+    // A new format starts at a discontinuity. Its first sample must have arrived to give the
+    // duration of the last one before it.
+    if start.startsDiscontinuity, let change = changes.first {
+      return change.position < count ? change.position : nil
+    }
+    let cut = samples.firstIndex {
+      isVideo
+        ? $0.isSync && $0.presentationTime >= start.time &- slack
+        : $0.presentationTime >= start.time
+    }
+    return cut.map { min($0, unchangedCount) }
+  }
+
+  // MARK: Silence
+
+  /// Notes that no more samples come at present.
+  mutating func fallSilent() { isBack = false }
+
+  /// Notes that the next sample is the first one after a silence.
+  mutating func comeBack() { isBack = true }
+
+  /// Drops the samples after a silence that no player could show, as they come before the
+  /// discontinuity at `time` or the keyframe after it.
+  mutating func dropBeforeReturn(at time: Int64, slack: Int64) {
+    guard isBack, changes.count == 1, let first = changes.first?.position else { return }
+    let early = samples.dropFirst(first).prefix {
+      !$0.isSync || $0.presentationTime < time &- slack
+    }
+    samples.removeSubrange(first..<first + early.count)
+    isBack = count == first
+  }
+
+  /// Shows the last one of the first `count` pictures until `end`.
+  mutating func holdLast(of count: Int, until end: Int64) {
+    guard count > 0 else { return }
+    let shown = samples.prefix(count).map { $0.presentationTime &+ Int64(clamping: $0.duration) }
+    let rest = end &- (shown.max() ?? end)
+    samples[count - 1].duration &+= UInt64(clamping: rest)
+  }
+}
