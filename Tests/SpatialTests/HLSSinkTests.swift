@@ -156,16 +156,41 @@ struct HLSSinkTests {
     #expect(list.components(separatedBy: "#EXT-X-DISCONTINUITY\n").count == 2, "\(list)")
   }
 
+  /// A live camera and a microphone, each with a valve and a queue: `v`, `qv`, `a`, `qa`.
+  private func channel() throws -> Pipeline {
+    try pipeline(
+      "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
+        + "sbssplit name=s s.left ! queue ! e.left s.right ! queue ! e.right "
+        + "mvhevcenc name=e speed-preset=ultrafast tune=zerolatency ! valve name=v ! "
+        + "queue name=qv ! h.video_0 "
+        + "audiotestsrc is-live=true samplesperbuffer=1024 ! audio/x-raw,rate=48000 ! avenc_aac ! "
+        + "valve name=a ! queue name=qa ! h.audio_0 "
+        + folder.sink("target-duration=1 pad-timeout=1000000000 playlist-type=event"))
+  }
+
+  /// Waits until the playlists of these renditions are as wanted.
+  private func wait(for names: [String], until isThere: (String) -> Bool) async throws {
+    // A limit for hangs.
+    for _ in 0..<1200 {
+      let lists = names.map { (try? folder.text("\($0)/index.m3u8")) ?? "" }
+      if lists.allSatisfy(isThere) { return }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    Issue.record("\(try names.map { try folder.text("\($0)/index.m3u8") })")
+  }
+
+  /// Whether a playlist has two segments after its last gap and discontinuity.
+  private func isBack(_ list: String) -> Bool {
+    guard let place = list.range(of: "#EXT-X-DISCONTINUITY\n", options: .backwards) else {
+      return false
+    }
+    let rest = list[place.upperBound...]
+    return !rest.contains("GAP") && rest.matches(of: /(?m)^segment.*m4s$/).count >= 2
+  }
+
   @Test("a camera that stops has gaps; audio goes on, and the camera comes back", .tags(.realTime))
   func silentCamera() async throws {
-    let eyes = "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
-    let pipeline = try pipeline(
-      eyes + "sbssplit name=s s.left ! queue ! e.left s.right ! queue ! e.right "
-        + "mvhevcenc name=e speed-preset=ultrafast tune=zerolatency ! valve name=v ! queue ! "
-        + "h.video_0 "
-        + "audiotestsrc is-live=true samplesperbuffer=1024 ! audio/x-raw,rate=48000 ! avenc_aac ! "
-        + "queue ! h.audio_0 "
-        + folder.sink("target-duration=1 pad-timeout=1000000000 playlist-type=event"))
+    let pipeline = try channel()
     let warnings = Locked<[String]>([])
     pipeline.bus.watch { message in
       if case .warning(let said) = message.content { warnings.withLock { $0.append(said.message) } }
@@ -173,25 +198,11 @@ struct HLSSinkTests {
     defer { pipeline.setState(.null) }
     pipeline.setState(.playing)
     let names = ["video_0", "video_0_mono"]
-    func wait(until isThere: (String) -> Bool) async throws {
-      // A limit for hangs.
-      for _ in 0..<1200 {
-        let lists = names.map { (try? folder.text("\($0)/index.m3u8")) ?? "" }
-        if lists.allSatisfy(isThere) { return }
-        try await Task.sleep(for: .milliseconds(100))
-      }
-      Issue.record("\(try folder.text("video_0/index.m3u8"))")
-    }
-    try await wait { $0.contains("segment00001.m4s") }
+    try await wait(for: names) { $0.contains("segment00001.m4s") }
     pipeline.element(named: "v")?.set("drop", "true")
-    try await wait { $0.components(separatedBy: "#EXT-X-GAP").count >= 3 }
+    try await wait(for: names) { $0.components(separatedBy: "#EXT-X-GAP").count >= 3 }
     pipeline.element(named: "v")?.set("drop", "false")
-    try await wait { list in
-      guard let place = list.range(of: "#EXT-X-DISCONTINUITY\n", options: .backwards) else {
-        return false
-      }
-      return list[place.upperBound...].matches(of: /(?m)^segment.*m4s$/).count >= 2
-    }
+    try await wait(for: names, until: isBack)
     pipeline.setState(.null)
     let audio = try folder.text("audio_0/index.m3u8")
     #expect(audio.contains("#EXT-X-DISCONTINUITY\n"))
@@ -199,6 +210,25 @@ struct HLSSinkTests {
       warnings.current.contains { $0.contains("video_0 received nothing for 1.0 s") }, "\(warnings)"
     )
     try folder.expectWhole(names + ["audio_0"])
+  }
+
+  @Test("a channel whose timestamps have jumped, and whose sources all stop", .tags(.realTime))
+  func silentAfterJump() async throws {
+    let pipeline = try channel()
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.playing)
+    let names = ["video_0", "video_0_mono", "audio_0"]
+    try await wait(for: names) { $0.contains("segment00001.m4s") }
+    for name in ["qv", "qa"] {
+      pipeline.element(named: name)?.staticPad("src")?.offset = -30_000_000_000
+    }
+    try await wait(for: names, until: isBack)
+    for name in ["v", "a"] { pipeline.element(named: name)?.set("drop", "true") }
+    try await wait(for: names) { $0.components(separatedBy: "#EXT-X-GAP").count >= 4 }
+    for name in ["v", "a"] { pipeline.element(named: name)?.set("drop", "false") }
+    try await wait(for: names, until: isBack)
+    pipeline.setState(.null)
+    try folder.expectWhole(names)
   }
 
   @Test("parts are at most as long as segments, whatever the property")

@@ -56,7 +56,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   let settings = Locked(HLSSettings())
   let pads = Locked<[Pad]>([])
   private let pacing = InterleaveLimiter()
-  private let silence = SilenceWatch()
+  fileprivate let silence = SilenceWatch()
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -131,18 +131,18 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   }
 
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
-    noteArrival(of: buffer, at: pad)
+    noteArrival(at: pad.name)
     try streaming.receive(pad, buffer)
   }
 
   // MARK: Silence
 
-  private func noteArrival(of buffer: Buffer, at pad: Pad) {
-    guard let now = currentRunningTime.map(RunningTime.init(clamping:)) else { return }
-    let time = (buffer.dts ?? buffer.pts).flatMap { pad.currentSegment?.signedRunningTime($0) }
-    guard silence.note(pad.name, time: time ?? now, now: now) else { return }
-    log.info(self, "\(pad.name) receives data again")
-    postMessage("hls-pad-silent", ["pad": .string(pad.name), "silent": .bool(false)])
+  private func noteArrival(at name: String) {
+    guard let now = currentRunningTime.map(RunningTime.init(clamping:)),
+      silence.note(name, now: now)
+    else { return }
+    log.info(self, "\(name) receives data again")
+    postMessage("hls-pad-silent", ["pad": .string(name), "silent": .bool(false)])
   }
 
   /// Lets the others continue without live streams that have given nothing for `pad-timeout`.
@@ -306,6 +306,7 @@ extension MVHEVCHLSSink.Streaming {
       present: { element.present(at: element.pads.current.first { $0.name == name }) },
       warn: element.postWarning)
     guard let timing else { return }
+    element.silence.setTime(timing.decodeTime, of: name)
     if input.stream.mender.isNewTimeline {
       packager.startDiscontinuity(from: timing.presentationTime.nanoseconds)
     }

@@ -36,7 +36,7 @@ final class OutputFolder {
     hasTriedToLock = true
     makeFolders(of: path)
     let name = path + ".lock"
-    while true {
+    for _ in 0..<100 {
       let file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
       guard file >= 0 else { return }
       guard flock(file, LOCK_EX | LOCK_NB) == 0 else {

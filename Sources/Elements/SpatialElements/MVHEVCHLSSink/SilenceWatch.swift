@@ -12,8 +12,8 @@ final class SilenceWatch: Sendable {
   private struct Stream {
     /// When the last buffer came, by the clock.
     var arrival: RunningTime
-    /// How much later than its own time it came.
-    var lag: RunningTime
+    /// How much later than the time at which it is written it came.
+    var lag: RunningTime = 0
     var isSilent = false
   }
 
@@ -32,12 +32,19 @@ final class SilenceWatch: Sendable {
     state.withLock { _ = $0.streams.removeValue(forKey: name) }
   }
 
-  /// Notes a buffer with its time; returns whether the stream was silent.
-  func note(_ name: String, time: RunningTime, now: RunningTime) -> Bool {
+  /// Notes that a buffer comes; returns whether the stream was silent.
+  func note(_ name: String, now: RunningTime) -> Bool {
     state.withLock { state in
-      let wasSilent = state.streams[name]?.isSilent ?? false
-      state.streams[name] = Stream(arrival: now, lag: now - time)
-      return wasSilent
+      let before = state.streams[name]
+      state.streams[name] = Stream(arrival: now, lag: before?.lag ?? 0)
+      return before?.isSilent ?? false
+    }
+  }
+
+  /// Notes the time at which the buffer that came last is written. Its own may have jumped.
+  func setTime(_ time: RunningTime, of name: String) {
+    state.withLock { state in
+      if let arrival = state.streams[name]?.arrival { state.streams[name]?.lag = arrival - time }
     }
   }
 

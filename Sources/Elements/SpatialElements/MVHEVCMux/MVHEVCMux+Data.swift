@@ -112,7 +112,7 @@ extension MVHEVCMux.Streaming {
       // Other tracks need not wait for this one until the gap ends.
       let end = buffer.pts.map { $0 + (buffer.duration ?? 0) }
       if let end = end.flatMap({ segment.signedRunningTime($0) }) {
-        try movie.pass(end, of: track)
+        try movie.pass(end + input.mender.shift, of: track)
       }
       return
     }

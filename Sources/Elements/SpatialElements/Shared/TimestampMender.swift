@@ -160,27 +160,28 @@ struct TimestampMender {
 
   /// The warning about what was mended.
   func warning(pad: String) -> ElementError {
-    var sentences: [String] = []
-    if counts.derived > 0 {
-      sentences.append(
+    let sentences = [
+      (
+        counts.derived,
         "Buffers on \(pad) had no timestamp (\(counts.derived) so far); they follow those before "
-          + "them.")
-    }
-    if counts.hurried > 0 {
-      sentences.append(
+          + "them."
+      ),
+      (
+        counts.hurried,
         "Frames on \(pad) have timestamps that are not after those before them "
-          + "(\(counts.hurried) so far); they are shown for a moment only.")
-    }
-    if counts.dropped > 0 {
-      sentences.append(
+          + "(\(counts.hurried) so far); they are shown for a moment only."
+      ),
+      (
+        counts.dropped,
         "Buffers on \(pad) were dropped (\(counts.dropped) so far), because their timestamps go "
-          + "back, or because the stream began without timestamps.")
-    }
-    if counts.jumps > 0 {
-      sentences.append(
+          + "back, or because the stream began without timestamps."
+      ),
+      (
+        counts.jumps,
         "The timestamps of \(pad) jumped (\(counts.jumps) times so far); the stream continues "
-          + "without a break.")
-    }
+          + "without a break."
+      ),
+    ].filter { $0.0 > 0 }.map(\.1)
     return ElementError(.failedStream, sentences.joined(separator: " "))
   }
 }
