@@ -114,7 +114,7 @@ let package = Package(
     .target(
       name: "SpatialElements",
       dependencies: [
-        "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection", "StereoEncoder",
+        "AVC", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection", "StereoEncoder",
         "StereoTestScene", "StereoVideo",
       ],
       path: "Sources/Elements/SpatialElements", swiftSettings: strict),

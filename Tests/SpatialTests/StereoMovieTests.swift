@@ -82,7 +82,7 @@ struct StereoMovieTests {
     try await Judge.expectEyes(path, folder, count: 10, width: 320, height: 180)
   }
 
-  @Test("frames of 8192x4096 per eye are encoded", .tags(.long))
+  @Test("frames of 8192x4096 per eye are encoded", .tags(.exhaustive))
   func large() async throws {
     try await play(
       eyes(1, "width=16384,height=4096")

@@ -71,11 +71,14 @@ struct InterViewTests {
     Case(scene: TestScene(width: 66, height: 130), preset: .medium),
     Case(preset: .veryfast, keyframeDistance: 10, different: 10..<20),
     Case(preset: .veryfast, keyframeDistance: 10, different: 0..<10),
+  ].filter { X265.takes($0.options) }
+
+  static let largeCases = [
     Case(scene: TestScene(width: 640, height: 360), preset: .medium, frames: 36),
     Case(scene: TestScene(width: 640, height: 360), preset: .medium, frames: 24, quality: 18),
     Case(scene: TestScene(width: 640, height: 360), preset: .medium, frames: 24, quality: 34),
     Case(scene: TestScene(width: 322, height: 182), preset: .medium, frames: 36),
-  ].filter { X265.takes($0.options) }
+  ]
 
   /// A stream of both layers, and the two encoders' own.
   private struct Streams {
@@ -159,7 +162,14 @@ struct InterViewTests {
     "the base eye is that of two streams; the dependent eye decodes to its encoder's pictures",
     .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: cases)
-  func decodes(_ test: Case) throws {
+  func decodes(_ test: Case) throws { try checkDecodes(test) }
+
+  @Test(
+    "the same with larger pictures", .tags(.judge, .exhaustive),
+    .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: largeCases)
+  func decodesLarge(_ test: Case) throws { try checkDecodes(test) }
+
+  private func checkDecodes(_ test: Case) throws {
     let streams = try encode(test)
     let simulcast = try encode(test, .none)
     if test.isRepeatable { #expect(streams.base == simulcast.base) }

@@ -58,7 +58,7 @@ final class TwoPassTests {
 
   @Test(
     "the second pass meets the rate of both eyes, each at the same quality, with the same types",
-    .tags(.long),
+    .tags(.exhaustive),
     arguments: predictions)
   func rate(_ prediction: StereoEncoderConfiguration.InterViewPrediction) throws {
     let first = try encode(

@@ -25,6 +25,8 @@ public let spatialPlugin = PluginDeclaration(
     mvhevcEnc,
     mvhevcSBSEnc,
     mvhevcDec,
+    mvcDec,
+    mvcFlatten,
     mvhevcMux,
     mvhevcDemux,
     mvhevcAutoDemux,

@@ -18,11 +18,10 @@ let layerFlattening = ElementDeclaration<LayerFlattening>(
         ["stream-format": .strings(["hvc1", "byte-stream"]), "alignment": "au"])),
   ])
 
-final class LayerFlattening: ElementImplementation {
+final class LayerFlattening: FlatteningElement {
   let instance: ElementInstance
   /// Set before the element starts.
   let view = Locked(ViewChoice.both)
-  /// The decoder downstream of this element; set before the element starts.
   let decoder = Locked<InnerDecoder?>(nil)
   private let sink: Pad
   private let source: Pad
@@ -60,7 +59,6 @@ final class LayerFlattening: ElementImplementation {
     return true
   }
 
-  /// Sends an event upstream from the sink pad.
   func sendUpstream(_ event: Event) -> Bool { sink.push(event) }
 
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
@@ -321,8 +319,8 @@ extension LayerFlattening {
         return
       }
       let eye = maker.baseEye.other
-      element.postMissingDecoder(for: Caps("video/x-h265"))
-      let missing = InnerDecoder.missing(
+      element.postMissingDecoder(for: Caps(PlainCodec.h265.mediaType))
+      let missing = PlainCodec.h265.missing(
         "There is no decoder for the \(eye.rawValue) eye of this stream")
       guard made.pairing == .pair else { throw missing }
       element.postWarning(missing)

@@ -17,12 +17,7 @@ let mvhevcDec = ElementDeclaration<MVHEVCDec>(
     PadTemplate("left", .source, caps: Caps("video/x-raw")),
     PadTemplate("right", .source, caps: Caps("video/x-raw")),
   ],
-  properties: [
-    .choice(
-      "view", nick: "View",
-      blurb: "Eyes to decode; unless both, the other eye's pad gets EOS at once",
-      default: .both, at: \.view)
-  ])
+  properties: [ViewChoice.view(at: \.view)])
 
 /// A bin of three elements: the layered stream is flattened to a single layer, decoded by a plain
 /// decoder, and the frames are paired again. The decoder handles two pictures for each stereo
@@ -32,78 +27,22 @@ final class MVHEVCDec: BinImplementation {
     var view = ViewChoice.both
   }
 
-  /// Parts of the bin between `start` and `stop`.
-  struct Streaming {
-    let flattening: Element
-    let decoder: InnerDecoder
-    let pairing: Element
-  }
-
   let instance: ElementInstance
   let settings = Locked(Settings())
-  private let sink: GhostPad
-  private let left: GhostPad
-  private let right: GhostPad
+  private let pads: EyeDecoderBin
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
-    sink = try GhostPad(instance, template: "sink")
-    left = try GhostPad(instance, template: "left")
-    right = try GhostPad(instance, template: "right")
-    for pad in [sink, left, right] { add(pad) }
+    pads = try EyeDecoderBin(instance)
+    for pad in pads.all { add(pad) }
   }
 
-  func start() throws -> Streaming {
-    let flattening = try layerFlattening.makePart()
-    let pairing = try eyePairing.makePart()
-    let parts = Streaming(
-      flattening: flattening,
-      decoder: InnerDecoder(in: self, between: flattening, and: pairing), pairing: pairing)
+  func start() throws -> EyeDecoderBin.Parts {
     let view = settings.current.view
-    let first = flattening.implementation(LayerFlattening.self)
-    first?.view.withLock { $0 = view }
-    first?.decoder.withLock { $0 = parts.decoder }
-    pairing.implementation(EyePairingElement.self)?.sendUpstream.withLock {
-      $0 = { [weak first] event in first?.sendUpstream(event) ?? false }
-    }
-    do {
-      for part in [flattening, pairing] { try addPart(part) }
-      try parts.decoder.choose()
-      try sink.setTarget(flattening.staticPad("sink"))
-      try left.setTarget(pairing.staticPad("left"))
-      try right.setTarget(pairing.staticPad("right"))
-    } catch {
-      stop(parts)
-      throw error
-    }
-    return parts
+    return try pads.start(self, layerFlattening, .h265) { $0.view.withLock { $0 = view } }
   }
 
-  func stop(_ parts: consuming Streaming) {
-    for pad in [sink, left, right] { try? pad.setTarget(nil) }
-    parts.flattening.implementation(LayerFlattening.self)?.decoder.withLock { $0 = nil }
-    parts.decoder.remove()
-    for part in [parts.flattening, parts.pairing] { removePart(part) }
-  }
-}
-
-/// Eyes to decode, as a property.
-enum ViewChoice: Int32, EnumType {
-  case both = 0
-  case left = 1
-  case right = 2
-  case base = 3
-
-  static let typeName = "GstMVHEVCDecView"
-
-  var names: (nick: String, description: String) {
-    switch self {
-    case .both: ("both", "Both eyes")
-    case .left: ("left", "The left eye")
-    case .right: ("right", "The right eye")
-    case .base: ("base", "The eye in the base layer; the dependent layer is ignored")
-    }
-  }
+  func stop(_ parts: consuming EyeDecoderBin.Parts) { pads.stop(self, parts) }
 }
 
 /// `mvhevcautodemux`: the demuxer that autopluggers (`playbin3`, `decodebin3`, `uridecodebin3`)

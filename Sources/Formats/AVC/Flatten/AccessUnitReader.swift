@@ -43,6 +43,14 @@ struct AccessUnitReader: Sendable {
   var sets = ParameterSetStore()
   /// The eye of the base view, as far as the stream says it.
   private(set) var baseEye: Eye?
+  /// The timing in the SPS of the latest base picture.
+  private var timing: VideoUsabilityInformation.Timing?
+
+  /// Frames a second; nil if unknown. A frame lasts two ticks (E.2.1).
+  var frameRate: (numerator: Int, denominator: Int)? {
+    guard let timing, timing.timeScale > 0, timing.unitsInTick > 0 else { return nil }
+    return (timing.timeScale, 2 * timing.unitsInTick)
+  }
 
   /// Reads an access unit.
   ///
@@ -71,6 +79,7 @@ struct AccessUnitReader: Sendable {
     }
     if result.dependentError != nil { result.dependent = [] }
     if let failure { throw failure }
+    timing = result.base.first?.header.sets.sps.vui?.timing
     return result
   }
 

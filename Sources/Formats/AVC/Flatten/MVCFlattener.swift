@@ -93,6 +93,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
   private var views = ViewPair()
   private var planner: NumberingPlanner
   private var stream = FlattenedStream()
+  private var baseExtractor = BaseViewExtractor()
   private var extractor = DependentViewExtractor()
   /// A unit that waits for its second fields.
   private var pending: FlattenedUnit?
@@ -103,6 +104,10 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
   /// The eye of the base view by an SEI message of the stream; nil if none has come, or if only the
   /// base view is wanted. Containers may know it, too; it is the left one by default.
   public var baseEye: Eye? { reader.baseEye }
+
+  /// Frames a second by the SPS of the latest base picture, as a fraction; nil if it does not say
+  /// so, if none has come, or if only the base view is wanted.
+  public var frameRate: (numerator: Int, denominator: Int)? { reader.frameRate }
 
   /// Creates a flattener.
   ///
@@ -132,6 +137,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     for set in parameterSets {
       try? reader.sets.add(set.span.bytes, from: view)
       assemblers[view.rawValue].add(parameterSet: set)
+      if view == .base { baseExtractor.add(parameterSet: set) }
     }
   }
 
@@ -188,6 +194,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     views.reset()
     planner.removeAll()
     stamps.removeAll()
+    baseExtractor.reset()
     extractor.reset()
     pending = nil
   }
@@ -211,7 +218,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     stamps.drop(before: min(pending?.accessUnit ?? number, planner.oldest ?? number))
     stamps.keep(base.stamp.stamp, as: accessUnit)
     guard selection != .base else {
-      if let frame = ViewExtraction.base(base.unit) { add(frame, accessUnit, to: &output) }
+      if let frame = baseExtractor.extract(base.unit) { add(frame, accessUnit, to: &output) }
       return
     }
     do throws(MVCError) {

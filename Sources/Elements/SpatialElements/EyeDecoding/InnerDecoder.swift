@@ -3,10 +3,41 @@
 import GStreamer
 import HEVC
 
-/// The plain H.265 decoder between the other two parts of `mvhevcdec`. It is chosen when the
-/// element starts and replaced if the stream needs another one.
+/// A codec whose plain decoders decode flattened streams, and what is known of them.
+struct PlainCodec: Sendable {
+  /// Its name, for messages.
+  let name: String
+  /// Its media type.
+  let mediaType: String
+  /// FFmpeg's decoder.
+  let softwareDecoder: String
+  /// Base class of decoders whose API takes one picture with its references at a time: va, nvcodec,
+  /// d3d11, v4l2. It loses a reference whose marking changes from long-term to short-term.
+  let strictClass: String
+  /// Decoders that output wrong pictures.
+  var unsuitable: Set<String> = []
+
+  /// H.265.
+  static let h265 = PlainCodec(
+    name: "H.265", mediaType: "video/x-h265", softwareDecoder: "avdec_h265",
+    strictClass: "GstH265Decoder")
+  /// H.264. openh264dec decodes streams with B pictures wrongly.
+  static let h264 = PlainCodec(
+    name: "H.264", mediaType: "video/x-h264", softwareDecoder: "avdec_h264",
+    strictClass: "GstH264Decoder", unsuitable: ["openh264dec"])
+
+  /// Returns the error for what cannot be decoded for lack of a decoder.
+  func missing(_ what: String) -> ElementError {
+    ElementError(
+      .missingPlugin,
+      "\(what); the Debian package gstreamer1.0-libav has one, \(softwareDecoder).")
+  }
+}
+
+/// The plain decoder between the other two parts of a bin that decodes both eyes. It is chosen when
+/// the element starts and replaced if the stream needs another one.
 final class InnerDecoder: Sendable {
-  /// Requirements of a stream on its decoder beyond plain H.265.
+  /// Requirements of a stream on its decoder beyond its codec.
   struct Needs: Sendable {
     /// The caps of the stream, if known.
     var caps: Caps?
@@ -15,13 +46,8 @@ final class InnerDecoder: Sendable {
     var remarksReferences = false
   }
 
-  /// Base class of decoders whose API takes one picture with its references at a time: va, nvcodec,
-  /// d3d11, v4l2. It loses a reference whose marking changes from long-term to short-term.
-  private static let strictClass = "GstH265Decoder"
-
-  private static var media: Caps { Caps("video/x-h265", ["alignment": "au"]) }
-
-  private unowned let bin: MVHEVCDec
+  let codec: PlainCodec
+  private unowned let bin: any BinImplementation
   private let flattening: Element
   private let pairing: Element
   private let state = Locked(State())
@@ -32,11 +58,20 @@ final class InnerDecoder: Sendable {
     var needs = Needs()
   }
 
-  init(in bin: MVHEVCDec, between flattening: Element, and pairing: Element) {
+  init(
+    _ codec: PlainCodec, in bin: any BinImplementation, between flattening: Element,
+    and pairing: Element
+  ) {
+    self.codec = codec
     self.bin = bin
     self.flattening = flattening
     self.pairing = pairing
   }
+
+  /// The elements whose part this is.
+  private static var bins: Set<String> { [mvhevcDec.name, mvcDec.name] }
+
+  private var media: Caps { Caps(codec.mediaType, ["alignment": "au"]) }
 
   /// Whether the decoder loses references in streams that change their marking.
   var isStrict: Bool { state.current.isStrict }
@@ -48,14 +83,9 @@ final class InnerDecoder: Sendable {
   ///   posted.
   func choose() throws {
     guard change(for: Needs(), isRunning: false, drain: {}) else {
-      bin.postMissingDecoder(for: Caps("video/x-h265"))
-      throw Self.missing("There is no decoder for H.265 (video/x-h265)")
+      bin.postMissingDecoder(for: Caps(codec.mediaType))
+      throw codec.missing("There is no decoder for \(codec.name) (\(codec.mediaType))")
     }
-  }
-
-  static func missing(_ what: String) -> ElementError {
-    ElementError(
-      .missingPlugin, "\(what); the Debian package gstreamer1.0-libav has one, avdec_h265.")
   }
 
   /// Replaces the decoder by the highest-ranking one that meets the stream's needs. Returns false
@@ -72,9 +102,9 @@ final class InnerDecoder: Sendable {
         caps: needs.caps,
         remarksReferences: needs.remarksReferences || state.needs.remarksReferences)
     }
-    for factory in ElementFactory.videoDecoders(for: needs.caps ?? Self.media) {
-      let isStrict = factory.derives(from: Self.strictClass)
-      guard factory.name != mvhevcDec.name, !needs.remarksReferences || !isStrict,
+    for factory in ElementFactory.videoDecoders(for: needs.caps ?? media) {
+      let isStrict = factory.derives(from: codec.strictClass)
+      guard !Self.bins.contains(factory.name), !codec.unsuitable.contains(factory.name), !needs.remarksReferences || !isStrict,
         let decoder = candidate(factory, needs)
       else { continue }
       if let old = state.withLock({ $0.decoder.take() }) {
@@ -99,7 +129,7 @@ final class InnerDecoder: Sendable {
     guard let decoder = factory.make(), let sink = decoder.staticPad("sink"),
       let source = decoder.staticPad("src")
     else { return nil }
-    if factory.name == "avdec_h265" {
+    if factory.name == codec.softwareDecoder {
       // FFmpeg decodes as many pictures at once as it has threads, by default one more than there
       // are processors; here an access unit is two pictures. It warns about more than 16 threads.
       decoder.set("max-threads", String(min(16, 2 * Processors.count + 1)))

@@ -3,7 +3,7 @@
 import GStreamer
 import StereoVideo
 
-/// The last part of `mvhevcdec`: takes decoded frames of both eyes and outputs one stream for each
+/// The last part of `mvhevcdec` and `mvcdec`: takes decoded frames of both eyes and outputs one stream for each
 /// eye.
 let eyePairing = ElementDeclaration<EyePairingElement>(
   name: "mvhevcpairing", typeName: "GstMVHEVCPairing",
@@ -64,6 +64,7 @@ final class EyePairingElement: ElementImplementation {
     case .caps(let caps):
       if let old = pad.currentCaps, old.isEqual(to: caps) { return true }
       streaming.drain()
+      streaming.frameDuration = caps.first?.fraction("framerate")?.frameDuration
       pads.sendCaps(following: event) { EyePads.caps(caps, of: $0) }
       return true
     case .segment:
@@ -153,6 +154,10 @@ extension EyePairingElement {
     private var discontinuity: UInt64 = 0
     /// Frames since the last discontinuity in reverse playback, in presentation order.
     private var held: [StereoPicture<Buffer>] = []
+    /// Duration of a frame by the caps; nil if unknown.
+    fileprivate var frameDuration: ClockTime?
+    /// The time at which the last frame ends; nil at the start, and if it is not known.
+    private var end: ClockTime?
 
     init(element: EyePairingElement) {
       self.element = element
@@ -165,6 +170,7 @@ extension EyePairingElement {
     mutating func forget() {
       waiting = PairQueue()
       held = []
+      end = nil
       element.absentEye.withLock { $0 = nil }
       source.reset()
     }
@@ -180,9 +186,10 @@ extension EyePairingElement {
         try sendWaiting()
         discontinuity = meta.discontinuity
       }
-      guard !meta.isRepeated else { return }
+      guard !meta.isRepeated, meta.pairing != .reference else { return }
       let picture = buffer.writable()
-      picture.pts = meta.pts ?? buffer.pts
+      // The decoder's own guess is for a stream of one eye; see `complete`.
+      picture.pts = meta.pts ?? (frameDuration == nil ? buffer.pts : nil)
       picture.duration = meta.duration ?? buffer.duration
       picture.dts = nil
       if meta.pairing != .none { element.absentEye.withLock { $0 = nil } }
@@ -196,6 +203,7 @@ extension EyePairingElement {
           element.reportLatency(min(own - first, 4 * .second))
         }
         try show(pictures)
+      case .reference: break
       case .gap: try show(waiting.drain() + [StereoPicture(meta.eye, picture)])
       case .none:
         end(meta.eye.other)
@@ -227,8 +235,10 @@ extension EyePairingElement {
     /// Like `sendWaiting`, before an event: the event is forwarded even if the frames are refused.
     fileprivate mutating func drain() { try? sendWaiting() }
 
-    private func push(_ pictures: [StereoPicture<Buffer>]) throws {
-      for picture in pictures where isInSegment(picture) {
+    private mutating func push(_ pictures: [StereoPicture<Buffer>]) throws {
+      for picture in pictures {
+        complete(picture)
+        guard isInSegment(picture) else { continue }
         let absentEye = element.absentEye.current
         for eye in Eye.allCases where eye != absentEye {
           if let buffer = picture[eye] {
@@ -237,6 +247,19 @@ extension EyePairingElement {
             element.pads[eye].push(.gap(at: time, duration: other.duration))
           }
         }
+      }
+    }
+
+    /// Gives both eyes' frames one time: without timestamps in the stream, that at which the frame
+    /// before ends.
+    private mutating func complete(_ picture: StereoPicture<Buffer>) {
+      let frames = Eye.allCases.compactMap { picture[$0] }
+      let time = frames.lazy.compactMap(\.pts).min() ?? end ?? segment.start
+      let duration = frames.lazy.compactMap(\.duration).max() ?? frameDuration
+      end = duration.map { time + $0 }
+      for frame in frames where frame.pts == nil {
+        frame.pts = time
+        frame.duration = duration
       }
     }
 

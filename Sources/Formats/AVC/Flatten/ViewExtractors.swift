@@ -3,13 +3,33 @@
 internal import HEVC
 internal import StereoVideo
 
-/// Extraction of one view that is decodable without the other.
-enum ViewExtraction {
-  /// Returns the base view's part of an access unit as a byte stream. NAL units stay as they are.
-  static func base(_ unit: AccessUnit) -> FlattenedStream.Frame? {
+/// Extracts the base view as a byte stream. NAL units stay as they are.
+struct BaseViewExtractor: Sendable {
+  /// Parameter sets from outside the stream.
+  private var sets: [[UInt8]] = []
+  /// Whether the next picture needs them.
+  private var needsSets = true
+
+  /// Adds a parameter set from outside the stream.
+  mutating func add(parameterSet: [UInt8]) {
+    guard let header = NALUnitHeader(parameterSet.span.bytes),
+      !header.type.belongsToDependentView
+    else { return }
+    // A later set replaces an earlier one with its id.
+    sets.removeAll { $0 == parameterSet }
+    sets.append(parameterSet)
+    needsSets = true
+  }
+
+  /// Forgets what has been sent: the next picture is sent with the sets from outside.
+  mutating func reset() { needsSets = true }
+
+  /// Returns the base view's part of an access unit; nil if it has none.
+  mutating func extract(_ unit: AccessUnit) -> FlattenedStream.Frame? {
     var frame = FlattenedStream.Frame(view: .base)
     var hasPicture = false
     frame.bytes.reserveCapacity(unit.bytes.count)
+    if needsSets { for set in sets { RewrittenUnit.append(set, to: &frame.bytes) } }
     for range in unit.nalUnits {
       guard let header = NALUnitHeader(unit.bytes.span.bytes.extracting(range)),
         !header.type.belongsToDependentView
@@ -19,7 +39,9 @@ enum ViewExtraction {
       frame.bytes += [0, 0, 0, 1]
       frame.bytes += unit.bytes[range]
     }
-    return hasPicture ? frame : nil
+    guard hasPicture else { return nil }
+    needsSets = false
+    return frame
   }
 }
 

@@ -35,6 +35,8 @@ struct AccessUnitMeta {
     case gap
     /// The other eye is not wanted.
     case none
+    /// This eye is not wanted: the picture is only a reference of the other eye's.
+    case reference
   }
 
   func set(on buffer: Buffer) {

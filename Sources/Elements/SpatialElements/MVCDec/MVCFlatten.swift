@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import AVC
+import GStreamer
+import StereoVideo
+
+/// `mvcflatten`: converts H.264 MVC to one plain stream of both eyes' pictures, in the order base,
+/// dependent, base, dependent; also the first part of `mvcdec`.
+let mvcFlatten = ElementDeclaration<MVCFlatten>(
+  name: "mvcflatten",
+  typeName: "GstMVCFlatten",
+  longName: "H.264 MVC flattener",
+  klass: "Codec/Parser/Converter/Video",
+  description: "Converts both eyes of H.264 MVC to one stream of alternating pictures for any "
+    + "H.264 decoder",
+  author: author,
+  padTemplates: [
+    PadTemplate("sink", .sink, caps: MVCInput.template),
+    PadTemplate(
+      "src", .source,
+      caps: Caps("video/x-h264", ["stream-format": "byte-stream", "alignment": "au"])),
+  ],
+  properties: [
+    .choice(
+      "views", nick: "Views", blurb: "Views in the stream", default: .both, at: \.views),
+    MVCInput.baseEye(at: \.baseEye),
+  ])
+
+final class MVCFlatten: FlatteningElement {
+  struct Settings {
+    var views = MVCViewsChoice.both
+    var baseEye = EyeChoice.none
+    /// The eyes to decode, in `mvcdec`.
+    var decodedView = ViewChoice.both
+  }
+
+  let instance: ElementInstance
+  let settings = Locked(Settings())
+  let decoder = Locked<InnerDecoder?>(nil)
+  private let sink: Pad
+  let source: Pad
+  /// Delay added by pictures that wait for later access units.
+  private let latency = Locked<ClockTime>(0)
+
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+    sink = try Pad(
+      instance, template: "sink", .sink(chain: MVCFlatten.receive, event: MVCFlatten.handle))
+    source = try Pad(instance, template: "src", .source(query: MVCFlatten.answer))
+    for pad in [sink, source] { add(pad) }
+    source.useFixedCaps()
+  }
+
+  func start() throws -> Streaming {
+    latency.withLock { $0 = 0 }
+    return Streaming(self, settings.current, isPart: decoder.current != nil)
+  }
+
+  private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    switch event.kind {
+    case .caps(let caps): try streaming.setCaps(caps)
+    case .flushStop:
+      streaming.reset()
+      return pad.forward(event)
+    case .endOfStream, .segmentDone:
+      streaming.drain()
+      return pad.forward(event)
+    case .segment: streaming.setSegment(event)
+    case .tags, .gap: streaming.send(event)
+    default: return pad.forward(event)
+    }
+    return true
+  }
+
+  func sendUpstream(_ event: Event) -> Bool { sink.push(event) }
+
+  private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    try streaming.receive(buffer)
+  }
+
+  private func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    guard pad.forward(query) else { return false }
+    query.addLatency(latency.current)
+    return true
+  }
+
+  /// Raises the reported latency; a lower value is ignored.
+  func reportLatency(_ latency: ClockTime) {
+    let isLonger = self.latency.withLock { current in
+      guard latency > current else { return false }
+      current = latency
+      return true
+    }
+    if isLonger { postLatencyChanged() }
+  }
+}
+
+/// Views of an H.264 MVC stream, as a property.
+enum MVCViewsChoice: Int32, EnumType {
+  case both = 0
+  case base = 1
+  case dependent = 2
+
+  static let typeName = "GstMVCViews"
+
+  var names: (nick: String, description: String) {
+    switch self {
+    case .both: ("both", "Both views: pictures alternate")
+    case .base: ("base", "The base view alone, its NAL units unchanged")
+    case .dependent: ("dependent", "The other view alone, if it is not predicted from the base view")
+    }
+  }
+}
