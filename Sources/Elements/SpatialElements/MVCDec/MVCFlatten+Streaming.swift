@@ -42,7 +42,7 @@ extension MVCFlatten {
     }
 
     mutating func setCaps(_ caps: Caps) throws {
-      let input = try MVCInput(caps)
+      let input = try MVCInput(caps, capsUpstream: element.sink.capsUpstream)
       if let problem = input.recordProblem {
         warn("The record of the second view (mvcC) is damaged: \(problem).")
       }

@@ -37,7 +37,7 @@ final class MVCFlatten: FlatteningElement {
   let instance: ElementInstance
   let settings = Locked(Settings())
   let decoder = Locked<InnerDecoder?>(nil)
-  private let sink: Pad
+  let sink: Pad
   let source: Pad
   /// Delay added by pictures that wait for later access units.
   private let latency = Locked<ClockTime>(0)

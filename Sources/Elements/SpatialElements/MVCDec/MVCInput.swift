@@ -25,8 +25,9 @@ struct MVCInput {
 
   /// Reads the caps.
   ///
+  /// - Parameter capsUpstream: the caps of the pads that the stream came through.
   /// - Throws: an ``ElementError`` if the record in `codec_data` is damaged or missing.
-  init(_ caps: Caps) throws {
+  init(_ caps: Caps, capsUpstream: [Caps]) throws {
     self.caps = caps
     guard let structure = caps.first else { throw FlowReturn.notNegotiated }
     // Matroska says so of both views in one block; side by side, there would be no second view.
@@ -44,10 +45,13 @@ struct MVCInput {
       throw ElementError(
         .format, "The stream has length prefixes, but no codec_data.", debug: "\(caps)")
     }
+    let records = Self.records(record, upstream: capsUpstream)
     do {
-      let configuration = try Self.configuration(record)
+      let configuration = try Self.configuration(records.avcC)
       framing = configuration.framing
-      let other = Result { try MVCDecoderConfiguration.mvcC(inCodecPrivate: record) }
+      let other = Result {
+        try records.mvcC.map { try MVCDecoderConfiguration(.mvcC, bytes: $0) }
+      }
       var sets = configuration.nalUnits
       switch other {
       case .success(let other):
@@ -59,6 +63,16 @@ struct MVCInput {
     } catch {
       throw ElementError(.format, "The stream's codec_data is damaged: \(error).")
     }
+  }
+
+  /// Splits `codec_data`. h264parse drops the record of the second view, so that it has to be taken
+  /// from the caps upstream of it.
+  static func records(_ block: [UInt8], upstream: [Caps]) -> MVCRecords {
+    var records = MVCRecords(block)
+    for caps in upstream where records.mvcC == nil && caps.mediaType == "video/x-h264" {
+      records.mvcC = caps.first?.buffer("codec_data").flatMap { MVCRecords($0.bytes).mvcC }
+    }
+    return records
   }
 
   /// Reads `avcC`, or the `mvcC` of a track with the second view alone: they differ in the reserved

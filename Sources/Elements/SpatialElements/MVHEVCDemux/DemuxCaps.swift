@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import struct AVC.MVCRecords
 import GStreamer
 import HEVC
 import ISOBMFF
@@ -22,10 +23,11 @@ enum DemuxVideoCaps {
     fields.append(("width", .int(Int32(entry.width))))
     fields.append(("height", .int(Int32(entry.height))))
     if codec.media == "video/x-rle" { fields.append(("depth", .int(Int32(entry.depth)))) }
-    let configuration = ["hvcC", "avcC", "av1C", "vpcC"] as [FourCC]
+    let configuration = ["hvcC", "avcC", "av1C", "vpcC", "mvcC"] as [FourCC]
     let record = entry.configuration.first { configuration.contains($0.type) }
     if let record {
-      fields.append(("codec_data", .buffer(Buffer(record.payload))))
+      let records = MVCRecords(avcC: record.payload, mvcC: entry.mvcC)
+      fields.append(("codec_data", .buffer(Buffer(records.block))))
     } else if let stream, !stream.configuration.isEmpty {
       fields.append(("codec_data", .buffer(Buffer(stream.configuration))))
     } else if let global = entry.extensions.first(where: { $0.type == "glbl" }),
@@ -38,7 +40,7 @@ enum DemuxVideoCaps {
     }
     var caps = Caps(codec.media, fields)
     if ["video/x-h265", "video/x-h264"].contains(codec.media) {
-      let others = entry.configuration.filter { $0 != record && $0.type != "lhvC" }
+      let others = entry.configuration.filter { $0 != record && $0.type != "lhvC" && $0.type != "mvcC" }
       caps = SampleEntryBoxes.add(others + entry.extensions, to: caps.with(["parsed": true]))
     }
     if let record = entry.hvcC { caps = caps.withH265ProfileTierLevel(of: record) }

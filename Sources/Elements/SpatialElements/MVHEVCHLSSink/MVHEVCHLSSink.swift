@@ -215,7 +215,7 @@ extension MVHEVCHLSSink.Streaming {
     } else {
       input.stream.caps = caps
     }
-    input.stream.findDelay(at: pad)
+    input.stream.examineUpstream(of: pad)
     inputs[name] = input
   }
 

@@ -185,7 +185,7 @@ extension MVHEVCMux.Streaming {
     let input = muxInput(pad)
     let old = input.caps
     input.caps = caps
-    input.findDelay(at: pad)
+    input.examineUpstream(of: pad)
     if let eye = Eye(rawValue: input.name) {
       let mayEnd = element.settings.current.fragments.followsFormats
       try eyes?.input.setCaps(caps, of: eye, mayEnd: mayEnd)

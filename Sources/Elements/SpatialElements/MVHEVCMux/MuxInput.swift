@@ -27,6 +27,8 @@ final class MuxInput {
   var caps: Caps? {
     didSet { headers = Headers(caps) }
   }
+  /// The caps of the pads that the stream came through.
+  private var capsUpstream: [Caps] = []
   /// Tags of the stream itself, merged in the order of arrival.
   var tags = TagList()
   /// Number of the movie's track, counted from 0; nil before the movie begins, if it has no track
@@ -69,8 +71,10 @@ final class MuxInput {
     mender = TimestampMender(kind == .video ? .video : kind == .audio ? .audio : .other)
   }
 
-  /// Finds out how late the timestamps are that arrive at the stream's pad.
-  func findDelay(at pad: Pad) {
+  /// Finds out from the elements upstream what the caps do not say: how late the timestamps are
+  /// that arrive at the stream's pad, and records that parsers have dropped.
+  func examineUpstream(of pad: Pad) {
+    capsUpstream = kind == .video ? pad.capsUpstream : []
     guard kind == .audio, let rate = caps?.first?.int("rate") else { return }
     delay = EncoderDelay.before(pad, rate: rate)
   }
@@ -86,6 +90,7 @@ final class MuxInput {
   private static func needsData(_ caps: Caps) -> Bool {
     switch caps.mediaType {
     case "video/x-h265": InBandVideo.isIn(caps)
+    case "video/x-h264": true
     case "audio/x-ac3", "audio/x-eac3": caps.first?.buffer("codec_data") == nil
     default: false
     }
@@ -109,7 +114,7 @@ final class MuxInput {
     let inBand = InBandVideo.isIn(caps) ? try InBandVideo(caps, first: first, pad: name) : nil
     inBandVideo = inBand
     return try inBand.map { try MuxVideoCaps.sampleEntry($0) }
-      ?? MuxVideoCaps.sampleEntry(caps, pad: name)
+      ?? MuxVideoCaps.sampleEntry(caps, pad: name, capsUpstream: capsUpstream, first: first)
   }
 
   /// Frames per second from the caps; 0/1 if they have no rate.

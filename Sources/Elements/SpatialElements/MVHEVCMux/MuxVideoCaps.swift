@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import struct AVC.MVCDecoderConfiguration
+import struct AVC.MVCRecords
 import GStreamer
 import HEVC
 import ISOBMFF
@@ -23,7 +25,13 @@ enum MuxVideoCaps {
   }()
 
   /// Returns the sample entry of a stream whose caps have its decoder configuration record.
-  static func sampleEntry(_ caps: Caps, pad: String) throws -> VisualSampleEntry {
+  ///
+  /// - Parameters:
+  ///   - capsUpstream: the caps of the pads that the stream came through.
+  ///   - first: the first buffer, which may have a second view's parameter sets.
+  static func sampleEntry(
+    _ caps: Caps, pad: String, capsUpstream: [Caps], first: Buffer?
+  ) throws -> VisualSampleEntry {
     guard let structure = caps.first, let record = structure.buffer("codec_data") else {
       throw ElementError(
         .format, "The video on \(pad) has no codec_data; put a parser before the pad.",
@@ -34,10 +42,13 @@ enum MuxVideoCaps {
     let size = try pictureSize(
       width: coded?.width ?? structure.int("width"),
       height: coded?.height ?? structure.int("height"), pad: pad)
+    let isH264 = structure.name == "video/x-h264"
+    let records = isH264 ? try mvcRecords(record.bytes, capsUpstream, first) : nil
     var entry =
-      structure.name == "video/x-h264"
-      ? VisualSampleEntry(width: size.width, height: size.height, avcC: record.bytes)
-      : VisualSampleEntry(
+      records.map {
+        VisualSampleEntry(width: size.width, height: size.height, avcC: $0.avcC, mvcC: $0.mvcC)
+      }
+      ?? VisualSampleEntry(
         width: size.width, height: size.height, hvcC: record.bytes,
         lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
     // The parameter sets among the pictures stay there.
@@ -64,6 +75,19 @@ enum MuxVideoCaps {
       width: size.width, height: size.height, hvcC: configuration.hvcC, lhvC: configuration.lhvC)
     describe(&entry, base.caps, pixelAspectRatio: base.pixelAspectRatio)
     return entry
+  }
+
+  /// Returns the records of H.264, which may have two views (MVC): that of the second view is in
+  /// the caps, or made from the parameter sets in the first picture.
+  private static func mvcRecords(
+    _ block: [UInt8], _ capsUpstream: [Caps], _ first: Buffer?
+  ) throws -> MVCRecords {
+    var records = MVCInput.records(block, upstream: capsUpstream)
+    guard let framing = try? MVCDecoderConfiguration(.avcC, bytes: records.avcC).framing else {
+      return records
+    }
+    try first?.withBytes { records.addRecord(fromSample: $0.bytes, framing: framing) }
+    return records
   }
 
   /// The size that the parameter sets of H.265 in a decoder configuration record say.

@@ -34,6 +34,8 @@ struct CodecTable: Sendable {
       Row("hvc1", media: "video/x-h265", ["stream-format": "hvc1", "alignment": "au"]),
       Row("hev1", media: "video/x-h265", ["stream-format": "hev1", "alignment": "au"]),
       Row("avc1", media: "video/x-h264", ["stream-format": "avc", "alignment": "au"]),
+      // Both views of MVC, with a record of both alone.
+      Row("mvc1", "mvc2", media: "video/x-h264", ["stream-format": "avc", "alignment": "au"]),
       Row("avc3", media: "video/x-h264", ["stream-format": "avc3", "alignment": "au"]),
       Row("av01", media: "video/x-av1", ["stream-format": "obu-stream", "alignment": "tu"]),
       Row("vp08", media: "video/x-vp8"),

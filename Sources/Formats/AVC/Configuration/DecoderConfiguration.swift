@@ -79,14 +79,7 @@ public struct MVCDecoderConfiguration: Hashable, Sendable {
   public static func mvcC(
     inCodecPrivate codecPrivate: [UInt8]
   ) throws(SyntaxError) -> MVCDecoderConfiguration? {
-    let name = Array("mvcC".utf8)
-    // The tail of avcC in High profiles is of variable length, and some writers leave it out.
-    let positions = codecPrivate.indices.dropFirst(4).dropLast(3)
-    guard
-      let position = positions.first(where: {
-        codecPrivate[$0] == name[0] && Array(codecPrivate[$0..<$0 + 4]) == name
-      })
-    else { return nil }
-    return try MVCDecoderConfiguration(.mvcC, bytes: Array(codecPrivate[(position + 4)...]))
+    guard let record = MVCRecords(codecPrivate).mvcC else { return nil }
+    return try MVCDecoderConfiguration(.mvcC, bytes: record)
   }
 }

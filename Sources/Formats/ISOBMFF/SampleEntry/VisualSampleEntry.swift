@@ -61,13 +61,14 @@ public struct VisualSampleEntry: Equatable, Sendable {
     }
   }
 
-  /// Creates an `avc1` entry with the decoder configuration record (`avcC`, ISO/IEC 14496-15
-  /// 5.3.3.1).
-  public init(width: UInt16, height: UInt16, avcC: [UInt8]) {
+  /// Creates an `avc1` entry with the decoder configuration records of the base view (`avcC`,
+  /// ISO/IEC 14496-15 5.3.3.1) and, for H.264 MVC, of the dependent view (`mvcC`).
+  public init(width: UInt16, height: UInt16, avcC: [UInt8], mvcC: [UInt8]? = nil) {
     self.init(
       codec: "avc1", width: width, height: height,
       configuration: [OpaqueBox("avcC", payload: avcC)])
     compressorName = "AVC"
+    if let mvcC { configuration.append(OpaqueBox("mvcC", payload: mvcC)) }
   }
 
   /// The configuration record of the base layer; nil if there is none.
@@ -78,6 +79,12 @@ public struct VisualSampleEntry: Equatable, Sendable {
   /// The configuration record of the layers above the base layer; nil if there is none.
   public var lhvC: [UInt8]? {
     configuration.first { $0.type == "lhvC" }?.payload
+  }
+
+  /// The configuration record of the dependent view of H.264 MVC (`mvcC`, ISO/IEC 14496-15 7.6.2);
+  /// nil if there is none.
+  public var mvcC: [UInt8]? {
+    configuration.first { $0.type == "mvcC" }?.payload
   }
 
   /// The stereo camera metadata of `vexu` and `hfov`.

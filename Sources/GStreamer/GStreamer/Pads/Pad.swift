@@ -236,24 +236,38 @@ extension Pad {
   /// to one with several inputs or none.
   public var feeders: [String] {
     var names: [String] = []
+    visitUpstream { pad in
+      guard let peer = pad.peer, let element = gst_pad_get_parent_element(peer.pointer) else {
+        return
+      }
+      if let factory = gst_element_get_factory(element),
+        let text = gst_object_get_name(UnsafeMutablePointer<GstObject>(factory))
+      {
+        names.append(String(cString: text))
+        g_free(text)
+      }
+      gst_object_unref(element)
+    }
+    return names
+  }
+
+  /// The current caps of this sink pad and of those that its data come through, the nearest first,
+  /// up to an element with several inputs or none.
+  public var capsUpstream: [Caps] {
+    var caps: [Caps] = []
+    visitUpstream { pad in pad.currentCaps.map { caps.append($0) } }
+    return caps
+  }
+
+  /// Calls `body` with this sink pad, with that of the element upstream of it, and so on.
+  private func visitUpstream(_ body: (Pad) -> Void) {
     var pad = self
     // A limit for links that form a circle.
     for _ in 0..<64 {
-      guard let peer = pad.peer else { break }
-      if let element = gst_pad_get_parent_element(peer.pointer) {
-        if let factory = gst_element_get_factory(element),
-          let text = gst_object_get_name(UnsafeMutablePointer<GstObject>(factory))
-        {
-          names.append(String(cString: text))
-          g_free(text)
-        }
-        gst_object_unref(element)
-      }
-      let inputs = peer.internalLinks
-      guard inputs.count == 1 else { break }
+      body(pad)
+      guard let inputs = pad.peer?.internalLinks, inputs.count == 1 else { break }
       pad = inputs[0]
     }
-    return names
   }
 
   /// The pads of the same element that this pad's data come from or go to.

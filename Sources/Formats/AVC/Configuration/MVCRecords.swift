@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MPL-2.0
+
+public import HEVC
+internal import StereoVideo
+
+/// The records of an H.264 stream of two views: `avcC`, and `mvcC` of the dependent view or of both.
+///
+/// MP4 has a box for each (ISO/IEC 14496-15, 7.6.2). In one block, Matroska's CodecPrivate as
+/// MakeMKV writes it and the caps field `codec_data`, the second follows the first, after a size of
+/// four bytes and the four characters `mvcC`.
+public struct MVCRecords: Hashable, Sendable {
+  /// The record of the base view.
+  public var avcC: [UInt8]
+  /// The record of the dependent view; nil if there is none.
+  public var mvcC: [UInt8]?
+
+  private static let name = Array("mvcC".utf8)
+  private static let sizeLength = 4
+
+  /// Creates records.
+  public init(avcC: [UInt8], mvcC: [UInt8]? = nil) {
+    self.avcC = avcC
+    self.mvcC = mvcC
+  }
+
+  /// Splits a block with one or both records.
+  public init(_ block: [UInt8]) {
+    // The tail of avcC in High profiles is of variable length, and some writers leave it out.
+    let positions = block.indices.dropFirst(Self.sizeLength).dropLast(Self.name.count - 1)
+    let position = positions.first {
+      block[$0] == Self.name[0] && Array(block[$0..<$0 + Self.name.count]) == Self.name
+    }
+    avcC = Array(block[..<(position.map { $0 - Self.sizeLength } ?? block.count)])
+    mvcC = position.map { Array(block[($0 + Self.name.count)...]) }
+  }
+
+  /// Both records in one block.
+  public var block: [UInt8] {
+    guard let mvcC else { return avcC }
+    let size = UInt32(clamping: mvcC.count + Self.name.count)
+    return avcC + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) } + Self.name + mvcC
+  }
+
+  /// Adds a record of the dependent view made from its parameter sets in a sample, if there is none
+  /// and the sample has a subset SPS.
+  ///
+  /// - Parameters:
+  ///   - sample: an access unit.
+  ///   - framing: how its NAL units are delimited.
+  public mutating func addRecord(fromSample sample: RawSpan, framing: NALUnitFraming) {
+    guard mvcC == nil, let ranges = try? framing.nalUnits(in: sample) else { return }
+    var (subsets, pps): ([[UInt8]], [[UInt8]]) = ([], [])
+    for range in ranges {
+      let unit = sample.extracting(range)
+      switch NALUnitHeader(unit)?.type {
+      case .subsetSequenceParameterSet: subsets.append([UInt8](copying: unit))
+      case .pictureParameterSet: pps.append([UInt8](copying: unit))
+      default: break
+      }
+    }
+    let base = try? MVCDecoderConfiguration(.avcC, bytes: avcC)
+    let all = (base?.pictureParameterSets ?? []) + pps
+    let distinct = all.indices.filter { all[..<$0].contains(all[$0]) == false }.map { all[$0] }
+    mvcC = Self.mvcC(subsets, distinct, lengthSize: base?.lengthSize ?? 4)
+  }
+
+  /// Returns `MVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 7.6.2.1); nil if the sets do not fit
+  /// in one, or if there are none.
+  private static func mvcC(
+    _ subsets: [[UInt8]], _ pps: [[UInt8]], lengthSize: Int
+  ) -> [UInt8]? {
+    guard let first = subsets.first, first.count > 3, subsets.count < 128, pps.count < 256,
+      (subsets + pps).allSatisfy({ $0.count <= UInt16.max })
+    else { return nil }
+    func withSize(_ unit: [UInt8]) -> [UInt8] {
+      [UInt8(truncatingIfNeeded: unit.count >> 8), UInt8(truncatingIfNeeded: unit.count)] + unit
+    }
+    // Both views are in the samples (complete_representation), and no other track has one.
+    var record: [UInt8] = [1, first[1], first[2], first[3], 0xBC | UInt8(lengthSize - 1)]
+    record.append(UInt8(subsets.count))
+    record += subsets.flatMap(withSize)
+    record.append(UInt8(pps.count))
+    record += pps.flatMap(withSize)
+    return record
+  }
+}
