@@ -9,6 +9,8 @@ package struct MovieFacts: Sendable {
   package enum Stereo: Equatable, Sendable {
     /// Each eye has a layer of its own: MV-HEVC.
     case layered
+    /// Each eye has a view of its own: H.264 MVC.
+    case twoViews
     /// Both eyes share each frame.
     case packed(PackingLayout)
     case no
@@ -51,6 +53,7 @@ package struct MovieFacts: Sendable {
 
   package var stereo: Stereo {
     if layers?.isStereo == true, entry?.lhvC != nil { return .layered }
+    if entry?.mvcC != nil { return .twoViews }
     if case .success(let layout) = recognition {
       return if case .packed(let packing) = layout.eyes { .packed(packing) } else { .no }
     }
@@ -79,8 +82,17 @@ package struct MovieFacts: Sendable {
     return metadata.projection?.rawValue
   }
 
-  /// The eye that the base layer shows; nil if the movie is not layered.
-  package var baseEye: Eye? { stereo == .layered ? layers?.baseEye : nil }
+  /// Whether each eye has a layer or a view of its own, so that there is nothing to recognize.
+  package var hasEyesOfTheirOwn: Bool { stereo == .layered || stereo == .twoViews }
+
+  /// The eye that the base layer or base view shows; nil if the movie has none, or does not say it.
+  package var baseEye: Eye? {
+    switch stereo {
+    case .layered: layers?.baseEye
+    case .twoViews: entry?.spatialMetadata.heroEye
+    case .packed, .no: nil
+    }
+  }
 
   /// Average frame rate in frames per second; nil if it is unknown.
   package var frameRate: Double? {
@@ -176,6 +188,9 @@ public struct SpatialVerdict: Equatable, Sendable {
     guard let entry = facts.entry else { return "a video track" }
     if case .packed = facts.stereo {
       return "a layer for each eye (MV-HEVC): both eyes share each frame"
+    }
+    if facts.stereo == .twoViews {
+      return "a layer for each eye (MV-HEVC): the eyes are views of H.264 MVC"
     }
     if entry.lhvC != nil {
       return "a VPS with two views: \(facts.layers?.warning ?? "'hvcC' cannot be read")"

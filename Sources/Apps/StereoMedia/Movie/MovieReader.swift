@@ -109,7 +109,7 @@ package final class MovieSource: Sendable {
     }
     var facts = try await Blocking.run { MovieFacts(try MovieReader(path: file)) }
     facts.copiedFrom = format
-    if let complete, facts.video != nil, facts.stereo != .layered {
+    if let complete, facts.video != nil, !facts.hasEyesOfTheirOwn {
       try await Engine.start()
       let container =
         format == nil ? .movie(facts) : try await Blocking.run { try ContainerFacts(path: path) }

@@ -142,7 +142,7 @@ extension StereoMovie {
 
   /// The arrangement of the eyes in a track.
   public enum Layout: Equatable, Sendable {
-    /// Each eye has a layer of its own: MV-HEVC.
+    /// Each eye has a layer of its own (MV-HEVC), or a view of its own (H.264 MVC).
     case multiview
     /// Both eyes share each frame, or alternate from frame to frame.
     case packed(PackingLayout)
@@ -192,7 +192,7 @@ extension StereoMovie {
       id = Int(track.id.rawValue)
       var (width, height) = (Int(facts.entry?.width ?? 0), Int(facts.entry?.height ?? 0))
       switch facts.stereo {
-      case .layered: layout = .multiview
+      case .layered, .twoViews: layout = .multiview
       case .packed(let packing):
         layout = .packed(packing)
         // The whole frame is turned before it is split.

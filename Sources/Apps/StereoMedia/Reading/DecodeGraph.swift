@@ -91,6 +91,11 @@ struct DecodeGraph {
       return demuxer + "video_0 ! queue ! mvhevcdec name=eyes eyes.\(eye.rawValue) ! \(ends.only)"
     case (.layered, .eyes):
       return demuxer + "video_0 ! queue ! mvhevcdec name=eyes \(both)"
+    case (.twoViews, .eye(let eye)):
+      let decoder = "mvcdec name=eyes view=\(eye.rawValue)"
+      return demuxer + "video_0 ! queue ! \(decoder) eyes.\(eye.rawValue) ! \(ends.only)"
+    case (.twoViews, .eyes):
+      return demuxer + "video_0 ! queue ! mvcdec name=eyes \(both)"
     case (.packed(let layout), .eye(let eye)):
       return plain + "\(split(layout, facts)) eyes.\(eye.rawValue) ! \(ends.only)"
     case (.packed(let layout), .eyes):

@@ -169,6 +169,17 @@ package enum ContainerFacts: Sendable {
   }
 }
 
+extension ContainerFacts {
+  /// Whether the video is H.264 MVC, with a view for each eye.
+  package var hasTwoViews: Bool {
+    switch self {
+    case .movie(let facts): facts.stereo == .twoViews
+    case .matroska(let video): video.isMultiview
+    case .other: false
+    }
+  }
+}
+
 extension VisualSampleEntry {
   /// The reason that the pictures cannot be converted although they may be decoded; nil if there is
   /// none.

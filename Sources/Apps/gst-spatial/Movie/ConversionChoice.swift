@@ -55,6 +55,7 @@ struct ConversionChoice {
     let container = try containerFacts(of: input)
     let facts = container.movie
     if let facts, facts.stereo == .layered { return try spatialMovieConversion(facts) }
+    if container.hasTwoViews { return try twoViewConversion(facts) }
     guard to == nil || to == .mvhevc || to == .immersive else {
       throw Refusal(
         """
@@ -262,6 +263,31 @@ struct ConversionChoice {
       throw Refusal(
         "'\(files.input)' is a spatial movie already; 'gst-spatial run retag' changes its "
           + "projection")
+    }
+  }
+
+  /// Returns the pipeline for H.264 MVC.
+  private func twoViewConversion(_ facts: MovieFacts?) throws(Refusal) -> (
+    pipeline: String, values: [String]
+  ) {
+    guard !namesLayout, files.other == nil else {
+      throw Refusal(
+        "'\(files.input)' is H.264 MVC, which has both eyes and no layout to specify")
+    }
+    tellOmissions(files.input, facts)
+    let ends = ["input=\(files.input)"] + (files.output.map { ["output=\($0)"] } ?? [])
+    switch to ?? .mvhevc {
+    case .mvhevc: return ("mvc-to-mvhevc", ends)
+    case .sideBySide: return ("mvc-to-packed", ends)
+    case .topBottom: return ("mvc-to-packed", ends + ["mode=top-bottom"])
+    case .halfSideBySide: return ("mvc-to-packed", ends + ["half=yes"])
+    case .halfTopBottom: return ("mvc-to-packed", ends + ["mode=top-bottom", "half=yes"])
+    case .immersive, .anaglyph, .flat, .twoFiles:
+      throw Refusal(
+        """
+        '\(files.input)' is H.264 MVC: it can be converted to mvhevc, sbs, tb, half-sbs and half-tb
+          = the spatial movie that it becomes can then be converted to the others
+        """)
     }
   }
 

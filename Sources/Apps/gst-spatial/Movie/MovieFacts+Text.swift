@@ -43,7 +43,7 @@ extension MovieFacts {
     add("stereo", stereoText)
     if let entry {
       add(
-        stereo == .layered ? "one eye" : "frame",
+        hasEyesOfTheirOwn ? "one eye" : "frame",
         "\(eyeSize(entry))\(shape(entry)), \(frameRateText)")
       add("coding", coding(entry))
     }
@@ -54,6 +54,11 @@ extension MovieFacts {
         add("layer \(layer.nuhLayerID)", "view \(layer.viewID)\(eye)")
       }
       add("inter-layer prediction", prediction?.rawValue)
+    }
+    if stereo == .twoViews {
+      add(
+        "base view",
+        baseEye.map { "\($0.rawValue) eye" } ?? "not said which eye; taken for the left one")
     }
     add("hero eye", metadata.heroEye?.rawValue)
     add(
@@ -137,6 +142,7 @@ extension MovieFacts {
   var stereoName: String {
     switch stereo {
     case .layered: "mv-hevc"
+    case .twoViews: "mvc"
     case .packed(let layout):
       switch layout.arrangement {
       case .sideBySide: "side-by-side"
@@ -157,6 +163,8 @@ extension MovieFacts {
   private var stereoText: String {
     switch stereo {
     case .layered: "MV-HEVC: a layer for each eye"
+    case .twoViews:
+      "H.264 MVC: a view for each eye; 'gst-spatial convert' makes a spatial movie of it"
     case .packed(let layout):
       "\(isGuessed ? "looks like " : "")\(stereoName), the "
         + "\(layout.rightViewFirst ? "right" : "left") eye first"
@@ -196,7 +204,7 @@ extension MovieFacts {
 
   /// Where the movie is shown in three dimensions, and where it is not; see the table in README.md.
   private func playing(_ verdict: SpatialVerdict) -> String {
-    let others = "the \(baseEye.map { "\($0.rawValue) eye" } ?? "base layer's eye")"
+    let others = "the \(baseEye.map { "\($0.rawValue) eye" } ?? "base \(stereo == .twoViews ? "view" : "layer")'s eye")"
     let headsets = "Apple Vision Pro"
     switch stereo {
     case .layered where verdict.isImmersive && verdict.isSpatial:
@@ -206,6 +214,7 @@ extension MovieFacts {
       return "in 3D on \(headsets) and Android XR, and as a spatial video on iPhone 15 Pro and "
         + "later; elsewhere, " + others
     case .layered: return "as one eye, \(others), on Apple devices, which need more"
+    case .twoViews: return "in 3D in players for 3D discs; elsewhere, " + others
     case .packed:
       return "in 3D in players that split \(stereoName) frames, such as those of Meta Quest; "
         + "elsewhere, as two pictures"
@@ -245,10 +254,13 @@ extension MovieFacts {
       let level = Double(record.profileTierLevel.levelIDC) / 30
       facts.append("level \(NumberFormat.decimal(level, 1))")
       facts.append("\(record.bitDepthLuma) bit")
-    } else if let record = entry.configuration.first(where: { $0.type == "avcC" })?.payload,
+    } else if let record = entry.configuration.first(where: { ["avcC", "mvcC"].contains($0.type) })?.payload,
       record.count > 3
     {
-      let name: [UInt8: String] = [66: " Baseline", 77: " Main", 100: " High", 110: " High 10"]
+      let name: [UInt8: String] = [
+        66: " Baseline", 77: " Main", 100: " High", 110: " High 10", 118: " Multiview High",
+        128: " Stereo High",
+      ]
       facts.append("H.264\(name[record[1]] ?? "")")
       facts.append("level \(NumberFormat.decimal(Double(record[3]) / 10, 1))")
     } else {

@@ -49,6 +49,9 @@ enum StereoInputs {
   /// Returns the reason that a movie has no separate eyes; nil if it has or may have two.
   private static func reason(against facts: MovieFacts) -> (reason: String, help: String?)? {
     guard facts.stereo != .layered else { return nil }
+    if facts.stereo == .twoViews {
+      return ("it is H.264 MVC", "'gst-spatial run mvc-to-mvhevc' converts it to one")
+    }
     if case .packed(let layout) = facts.stereo {
       let name = layout.arrangement == .topBottom ? "tb-to-mvhevc" : "sbs-to-mvhevc"
       return (

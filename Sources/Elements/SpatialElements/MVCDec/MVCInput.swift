@@ -30,10 +30,7 @@ struct MVCInput {
   init(_ caps: Caps, capsUpstream: [Caps]) throws {
     self.caps = caps
     guard let structure = caps.first else { throw FlowReturn.notNegotiated }
-    // Matroska says so of both views in one block; side by side, there would be no second view.
-    baseEye =
-      structure.string("multiview-mode") != "frame-by-frame"
-      ? nil : structure.flagNames("multiview-flags").contains("right-view-first") ? .right : .left
+    baseEye = Self.baseEye(of: caps)
     let named = structure.string("alignment")
     guard structure.string("stream-format") != "byte-stream" else {
       (framing, parameterSets, recordProblem) = (.annexB, [], nil)
@@ -63,6 +60,14 @@ struct MVCInput {
     } catch {
       throw ElementError(.format, "The stream's codec_data is damaged: \(error).")
     }
+  }
+
+  /// Returns the eye of the base view by the caps; nil if they do not say it.
+  static func baseEye(of caps: Caps) -> Eye? {
+    guard let structure = caps.first, structure.string("multiview-mode") == "frame-by-frame" else {
+      return nil
+    }
+    return structure.flagNames("multiview-flags").contains("right-view-first") ? .right : .left
   }
 
   /// Splits `codec_data`. h264parse drops the record of the second view, so that it has to be taken

@@ -47,6 +47,8 @@ enum DemuxVideoCaps {
     if viewCount > 1 {
       let record = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }
       caps = caps.with(views(viewCount, bitDepth: record?.bitDepthLuma))
+    } else if entry.mvcC != nil, let eye = entry.spatialMetadata.heroEye {
+      caps = PackingLayout(.frameByFrame, rightViewFirst: eye == .right).adding(to: caps)
     } else if let packing = entry.packing {
       caps = packing.adding(to: caps)
     } else if let mode = singleView(entry) {

@@ -125,7 +125,9 @@ struct MuxDescription {
     _ input: MuxInput, _ caps: Caps, _ first: Buffer?
   ) throws -> TrackDescription {
     var entry = try input.videoEntry(first: first)
-    let (metadata, sphere) = (spatialMetadata(of: input), try sphereTags(of: input))
+    var (metadata, sphere) = (spatialMetadata(of: input), try sphereTags(of: input))
+    // Otherwise nothing in a movie says which eye the base view of MVC shows.
+    if entry.mvcC != nil { metadata.heroEye = metadata.heroEye ?? MVCInput.baseEye(of: caps) }
     element.warn(of: entry.addSpatialBoxes(caps, metadata, sphere))
     let rate = input.frameRate
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)

@@ -65,6 +65,9 @@ extension VisualSampleEntry {
     } else if isPackedByBoxes {
       guard stereoscopicMode == nil || metadata != SpatialMetadata() else { return [] }
       extendedUsage = VideoExtendedUsage(metadata, packing: packing)
+    } else if mvcC != nil {
+      // No player takes MVC for a spatial movie, so nothing is made up.
+      extendedUsage = VideoExtendedUsage(metadata)
     } else if packing != nil || hasLayeredViews {
       let metadata = metadata.fillingGapsWithDefaults()
       // Players outside Apple's systems look for this box.

@@ -18,6 +18,16 @@ public struct MatroskaVideo: Equatable, Sendable {
   /// The codec of the first track (`CodecID`), such as `V_MPEGH/ISO/HEVC`; nil if it is missing.
   public private(set) var codec: String?
 
+  /// Whether the first track is H.264 MVC with both views in each block: its CodecPrivate has the
+  /// record `mvcC` at its end, as older versions of MakeMKV write it, or a `BlockAdditionMapping`
+  /// has it (5.1.4.1.17).
+  public private(set) var isMultiview = false
+  /// The eye of the base view of MVC by the stereo mode; nil if there is none.
+  public var baseEye: Eye? {
+    guard isMultiview, let packing, packing.arrangement == .frameByFrame else { return nil }
+    return packing.rightViewFirst ? .right : .left
+  }
+
   /// The projection and packing as `ImmersiveMetadata`; nil if the video is not immersive.
   public var immersive: ImmersiveMetadata? {
     projection?.immersiveMetadata(packing.flatMap(StereoscopicMode.init))
@@ -35,18 +45,20 @@ public struct MatroskaVideo: Equatable, Sendable {
   ) throws(Failure) {
     guard let tracks = try Self.tracks(fileSize, read) else { return nil }
     var reader = ElementReader(tracks[...])
-    var videos: [(video: ArraySlice<UInt8>, codec: ArraySlice<UInt8>?)] = []
+    var videos: [(entry: ArraySlice<UInt8>, video: ArraySlice<UInt8>, codec: ArraySlice<UInt8>?)] =
+      []
     while let entry = reader.first(IDs.trackEntry) {
       func first(_ id: ElementReader.ID) -> ArraySlice<UInt8>? {
         var content = ElementReader(entry)
         return content.first(id)
       }
       guard first(IDs.trackType)?.unsigned == 1, let video = first(IDs.video) else { continue }
-      videos.append((video, first(IDs.codecID)))
+      videos.append((entry, video, first(IDs.codecID)))
     }
     guard let first = videos.first else { return nil }
     self.init(video: first.video)
     codec = first.codec.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    isMultiview = codec == "V_MPEG4/ISO/AVC" && Self.hasMVCRecord(first.entry)
     trackCount = videos.count { Self.frameSize($0.video) == Self.frameSize(first.video) }
   }
 
@@ -55,6 +67,27 @@ public struct MatroskaVideo: Equatable, Sendable {
       var reader = ElementReader(video)
       return reader.first(id)?.unsigned
     }
+  }
+
+  /// Whether a track entry of H.264 has the record of a second view.
+  private static func hasMVCRecord(_ entry: ArraySlice<UInt8>) -> Bool {
+    let name = Array("mvcC".utf8)
+    var reader = ElementReader(entry)
+    while let (id, content) = reader.next() {
+      switch id {
+      case IDs.codecPrivate:
+        let starts = content.indices.dropLast(name.count - 1)
+        if starts.contains(where: { content[$0] == name[0] && content[$0...].starts(with: name) }) {
+          return true
+        }
+      case IDs.blockAdditionMapping:
+        var mapping = ElementReader(content)
+        // The type is a four-character code as a number.
+        if mapping.first(IDs.blockAddIDType)?.unsigned == Array(name)[...].unsigned { return true }
+      default: break
+      }
+    }
+    return false
   }
 
   private init(video: ArraySlice<UInt8>) {
@@ -80,6 +113,9 @@ public struct MatroskaVideo: Equatable, Sendable {
     fileprivate static let trackEntry: ElementReader.ID = 0xAE
     fileprivate static let trackType: ElementReader.ID = 0x83
     fileprivate static let codecID: ElementReader.ID = 0x86
+    fileprivate static let codecPrivate: ElementReader.ID = 0x63A2
+    fileprivate static let blockAdditionMapping: ElementReader.ID = 0x41E4
+    fileprivate static let blockAddIDType: ElementReader.ID = 0x41E7
     static let video: ElementReader.ID = 0xE0
     fileprivate static let pixelWidth: ElementReader.ID = 0xB0
     fileprivate static let pixelHeight: ElementReader.ID = 0xBA
