@@ -104,7 +104,8 @@ final class InnerDecoder: Sendable {
     }
     for factory in ElementFactory.videoDecoders(for: needs.caps ?? media) {
       let isStrict = factory.derives(from: codec.strictClass)
-      guard !Self.bins.contains(factory.name), !codec.unsuitable.contains(factory.name), !needs.remarksReferences || !isStrict,
+      guard !Self.bins.contains(factory.name), !codec.unsuitable.contains(factory.name),
+        !needs.remarksReferences || !isStrict,
         let decoder = candidate(factory, needs)
       else { continue }
       if let old = state.withLock({ $0.decoder.take() }) {

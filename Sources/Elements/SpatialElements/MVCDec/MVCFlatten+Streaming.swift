@@ -31,9 +31,12 @@ extension MVCFlatten {
     private var sequence: UInt64 = 0
     private var discontinuity: UInt64 = 0
     private var sentCaps: Caps?
-    private var hasSegment = false
     /// Events to be sent after the caps, which are known only with the first picture.
     private var heldEvents: [Event] = []
+    /// Events to be sent after the pictures of the buffer with this number.
+    private var waitingEvents: [(buffer: UInt64, event: Event)] = []
+    /// Maximum number of events that wait for pictures.
+    private static let waitingEventLimit = 1000
 
     init(_ element: MVCFlatten, _ settings: Settings, isPart: Bool) {
       self.element = element
@@ -84,18 +87,36 @@ extension MVCFlatten {
       flattener?.flush()
       notices.restart()
       // Tags remain valid across a flush.
+      let tags = waitingEvents.map(\.event).filter {
+        if case .tags = $0.kind { true } else { false }
+      }
+      waitingEvents = []
       heldEvents.removeAll { if case .tags = $0.kind { false } else { true } }
+      for event in tags { send(event) }
     }
 
     mutating func setSegment(_ event: Event) {
-      // Pictures that wait belong to the segment before.
-      if hasSegment { drain() }
-      hasSegment = true
       for event in isPart ? PlaybackSegmentEvent.events(for: event) : [event] { send(event) }
     }
 
+    /// Sends an event after the pictures that came before it.
     mutating func send(_ event: Event) {
-      if sentCaps == nil { heldEvents.append(event) } else { element.source.push(event) }
+      guard sentCaps != nil else { return heldEvents.append(event) }
+      guard let received, received.number > sent?.buffer ?? 0,
+        waitingEvents.count < Self.waitingEventLimit
+      else {
+        sendWaitingEvents()
+        element.source.push(event)
+        return
+      }
+      waitingEvents.append((received.number, event))
+    }
+
+    /// Sends the events that waited for the pictures before a buffer; all of them by default.
+    private mutating func sendWaitingEvents(before buffer: UInt64 = .max) {
+      let due = waitingEvents.prefix { $0.buffer < buffer }
+      for (_, event) in due { element.source.push(event) }
+      waitingEvents.removeFirst(due.count)
     }
 
     mutating func receive(_ buffer: Buffer) throws {
@@ -125,6 +146,7 @@ extension MVCFlatten {
     mutating func drain() {
       guard let input, let output = flattener?.end() else { return }
       try? send(output, input)
+      sendWaitingEvents()
       notices.restart()
     }
 
@@ -168,6 +190,7 @@ extension MVCFlatten {
       _ picture: MVCFlattener<Source>.Picture, _ input: MVCInput, _ baseEye: Eye
     ) throws {
       let (source, accessUnit) = (picture.stamp, earlierCount &+ UInt64(picture.accessUnit))
+      sendWaitingEvents(before: source.number)
       let frameRate = frameRate(input)
       if picture.isRandomAccess {
         sequence &+= 1

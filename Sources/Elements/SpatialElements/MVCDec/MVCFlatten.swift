@@ -107,7 +107,8 @@ enum MVCViewsChoice: Int32, EnumType {
     switch self {
     case .both: ("both", "Both views: pictures alternate")
     case .base: ("base", "The base view alone, its NAL units unchanged")
-    case .dependent: ("dependent", "The other view alone, if it is not predicted from the base view")
+    case .dependent:
+      ("dependent", "The other view alone, if it is not predicted from the base view")
     }
   }
 }
