@@ -34,6 +34,8 @@ package struct LayoutEvidence: Sendable {
     case packed(PackingLayout.Arrangement, rightViewFirst: Bool)
     /// One picture for both eyes.
     case one
+    /// A view of H.264 MVC for each eye.
+    case twoViews
     /// An arrangement that no element can separate, in words.
     case inseparable(String)
     /// This number of video tracks with frames of the same size, which may be eyes.
@@ -137,7 +139,9 @@ extension RecognizedLayout {
     }
     if case .success(let probe) = probe {
       evidence.frame = probe.video.frame ?? evidence.frame
-      evidence.declaredEyes = evidence.declaredEyes ?? probe.video.declaredEyes
+      // Matroska's stereo mode of MVC is that of alternating frames, too.
+      let isMVC = probe.video.declaredEyes == .twoViews
+      evidence.declaredEyes = (isMVC ? nil : evidence.declaredEyes) ?? probe.video.declaredEyes
     }
     while true {
       switch recognize(evidence) {

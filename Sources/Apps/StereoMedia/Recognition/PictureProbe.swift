@@ -81,12 +81,19 @@ package final class PictureProbe: Sendable {
     guard let info = caps.flatMap(VideoInfo.init) else {
       return Video(frame: nil, declaredEyes: nil)
     }
+    let isMVC = pipeline.element(named: "upright")?.staticPad("sink")?.capsUpstream.contains {
+      Self.multiviewProfiles.contains($0.first?.string("profile") ?? "")
+    }
     let pixels = info.pixelAspectRatio
     let shape = Double(pixels.numerator) / Double(max(pixels.denominator, 1))
     return Video(
       frame: LayoutEvidence.Frame(info.width, info.height, pixelShape: shape > 0 ? shape : 1),
-      declaredEyes: LayoutEvidence.DeclaredEyes(info.multiviewMode, info.multiviewFlags))
+      declaredEyes: isMVC ?? false
+        ? .twoViews : LayoutEvidence.DeclaredEyes(info.multiviewMode, info.multiviewFlags))
   }
+
+  /// The profiles of H.264 MVC in the caps of a parser.
+  private static let multiviewProfiles: Set = ["stereo-high", "multiview-high"]
 
   /// Examines pictures from all over the movie.
   ///

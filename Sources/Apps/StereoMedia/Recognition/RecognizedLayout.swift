@@ -9,6 +9,8 @@ package import StereoVideo
 package struct RecognizedLayout: Equatable, Sendable {
   package enum Eyes: Equatable, Sendable {
     case packed(PackingLayout)
+    /// A view of H.264 MVC for each eye.
+    case twoViews
     case one
   }
 
@@ -86,6 +88,7 @@ private struct Recognition {
   /// The arrangement of two eyes, or one picture.
   private enum Eyes {
     case packed(PackingLayout.Arrangement, rightViewFirst: Bool)
+    case twoViews
     case one
   }
 
@@ -106,6 +109,7 @@ private struct Recognition {
     case .one:
       guard evidence.isOneEye || projection != .flat else { throw .refused(.onePicture) }
       return RecognizedLayout(eyes: .one, projection: projection, notes: allNotes)
+    case .twoViews: return RecognizedLayout(eyes: .twoViews, projection: projection, notes: [])
     case .packed(let arrangement, let rightViewFirst):
       let isHalf = isHalf(arrangement, projection)
       return RecognizedLayout(
@@ -131,6 +135,7 @@ private struct Recognition {
     case .packed(let arrangement, let rightViewFirst):
       return .packed(arrangement, rightViewFirst: rightViewFirst)
     case .one: return .one
+    case .twoViews: return .twoViews
     case .inseparable(let words): throw .refused(.inseparable(words))
     case .severalTracks(let count): throw .refused(.severalTracks(count))
     case nil: break
@@ -157,7 +162,7 @@ private struct Recognition {
         (.packed(.topBottom, rightViewFirst: false), shapes.topBottom),
       ] where ratio.isNear(expected) {
         switch eyes {
-        case .one: notes.append("by their shape, its frames hold one eye")
+        case .one, .twoViews: notes.append("by their shape, its frames hold one eye")
         case .packed(let arrangement, _):
           notes.append("by their shape, its frames hold two eyes \(arrangement.words)")
         }
@@ -230,7 +235,7 @@ private struct Recognition {
   private func fits(_ projection: RecognizedLayout.Projection, _ eyes: Eyes?) -> Bool {
     guard let shapes = projection.shapes, let ratio = evidence.frame?.ratio else { return false }
     return switch eyes {
-    case .one: ratio.isNear(shapes.one)
+    case .one, .twoViews: ratio.isNear(shapes.one)
     // Two eyes of 360 degrees are often squeezed into a frame of 2:1.
     case .packed(.sideBySide, _): ratio.isNear(shapes.sideBySide) || ratio.isNear(shapes.one)
     case .packed(.topBottom, _): ratio.isNear(shapes.topBottom) || ratio.isNear(shapes.one)

@@ -55,7 +55,10 @@ struct ConversionChoice {
     let container = try containerFacts(of: input)
     let facts = container.movie
     if let facts, facts.stereo == .layered { return try spatialMovieConversion(facts) }
-    if container.hasTwoViews { return try twoViewConversion(facts) }
+    if container.hasTwoViews {
+      tellOmissions(input, facts)
+      return try twoViewConversion()
+    }
     guard to == nil || to == .mvhevc || to == .immersive else {
       throw Refusal(
         """
@@ -114,6 +117,7 @@ struct ConversionChoice {
         throw Refusal("fisheye pictures of one eye cannot be converted")
       }
       return (container.isCopyable ? "h265-to-immersive" : "mono-to-immersive", ends + geometry)
+    case .twoViews: return try twoViewConversion()
     case .packed(let packing):
       guard to != .immersive || found.projection != .flat else {
         throw Refusal(
@@ -267,14 +271,11 @@ struct ConversionChoice {
   }
 
   /// Returns the pipeline for H.264 MVC.
-  private func twoViewConversion(_ facts: MovieFacts?) throws(Refusal) -> (
-    pipeline: String, values: [String]
-  ) {
+  private func twoViewConversion() throws(Refusal) -> (pipeline: String, values: [String]) {
     guard !namesLayout, files.other == nil else {
       throw Refusal(
         "'\(files.input)' is H.264 MVC, which has both eyes and no layout to specify")
     }
-    tellOmissions(files.input, facts)
     let ends = ["input=\(files.input)"] + (files.output.map { ["output=\($0)"] } ?? [])
     switch to ?? .mvhevc {
     case .mvhevc: return ("mvc-to-mvhevc", ends)
