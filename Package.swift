@@ -69,6 +69,9 @@ let package = Package(
       name: "AVC", dependencies: ["HEVC", "StereoVideo"], path: "Sources/Formats/AVC",
       swiftSettings: strict),
     .target(
+      name: "TransportStream", dependencies: ["AVC", "StereoVideo"],
+      path: "Sources/Formats/TransportStream", swiftSettings: strict),
+    .target(
       name: "ISOBMFF", dependencies: ["StereoVideo"], path: "Sources/Formats/ISOBMFF",
       swiftSettings: strict),
 
@@ -225,6 +228,10 @@ let package = Package(
       exclude: ["Streams"], swiftSettings: strict),
     .testTarget(
       name: "AVCTests", dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TransportStreamTests",
+      dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit", "TransportStream"],
       swiftSettings: strict),
     .testTarget(
       name: "ISOBMFFTests",
