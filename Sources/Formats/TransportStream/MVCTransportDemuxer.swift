@@ -19,8 +19,8 @@ public struct StereoAccessUnit: Sendable {
   public let isDamaged: Bool
   /// Whether the stream was interrupted before it.
   public let isDiscontinuity: Bool
-  /// Offset in bytes from the start of the transport stream of the transport packet in which its
-  /// PES packet begins.
+  /// Offset in bytes from the start of the transport stream of the first transport packet that is
+  /// needed for it, of either view. Reading can start there after a seek.
   public let position: Int
 }
 
@@ -170,6 +170,7 @@ public struct MVCTransportDemuxer: Sendable {
   private mutating func add(_ output: MVCInterleaver<Stamp>.Output, to events: inout [Event]) {
     for unit in output.units {
       let stamp = unit.stamp
+      let first = min(stamp.position, unit.dependentStamp?.position ?? stamp.position)
       if interleaver.hasTwoStreams, !unit.isPaired {
         events.append(.notice(TransportNotice(position: stamp.position, kind: .loneBase)))
       }
@@ -181,7 +182,7 @@ public struct MVCTransportDemuxer: Sendable {
             decodingTime: unit.isFirst ? stamp.decodingTime : nil,
             isRandomAccess: unit.isRandomAccess, isPaired: unit.isPaired,
             isDamaged: stamp.isDamaged || unit.dependentStamp?.isDamaged ?? false,
-            isDiscontinuity: unit.isFirst && stamp.isDiscontinuity, position: stamp.position)))
+            isDiscontinuity: unit.isFirst && stamp.isDiscontinuity, position: first)))
     }
     for _ in 0..<output.droppedCount { note(.loneDependent, to: &events) }
   }
