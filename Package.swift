@@ -287,7 +287,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "AVC", "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
-        "StereoVideo",
+        "StereoVideo", "TransportStream",
       ],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
