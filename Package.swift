@@ -69,6 +69,9 @@ let package = Package(
       name: "AVC", dependencies: ["HEVC", "StereoVideo"], path: "Sources/Formats/AVC",
       swiftSettings: strict),
     .target(
+      name: "TransportStream", dependencies: ["AVC", "StereoVideo"],
+      path: "Sources/Formats/TransportStream", swiftSettings: strict),
+    .target(
       name: "ISOBMFF", dependencies: ["StereoVideo"], path: "Sources/Formats/ISOBMFF",
       swiftSettings: strict),
 
@@ -227,6 +230,10 @@ let package = Package(
       name: "AVCTests", dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     .testTarget(
+      name: "TransportStreamTests",
+      dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit", "TransportStream"],
+      swiftSettings: strict),
+    .testTarget(
       name: "ISOBMFFTests",
       dependencies: ["FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
       swiftSettings: unoptimized),
@@ -280,7 +287,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "AVC", "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
-        "StereoVideo",
+        "StereoVideo", "TransportStream",
       ],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(

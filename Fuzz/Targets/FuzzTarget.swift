@@ -19,6 +19,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case flattenMVC = "flatten-mvc"
   /// The same with an elementary stream for each view, and records, with buffers.
   case pairMVC = "pair-mvc"
+  /// Demuxing of both views, and searching, with a transport stream.
+  case transportStream = "transport-stream"
   /// Weaving, with a layered byte stream whose layers are used as the two eyes' streams.
   case weave
   /// The movie player, without GStreamer.
@@ -46,6 +48,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .splitEyes: splitIntoEyes(bytes)
     case .flattenMVC: flattenViews(bytes)
     case .pairMVC: pairViews(bytes)
+    case .transportStream: demuxTransportStream(bytes)
     case .weave: weaveLayers(bytes)
     case .player: playMovie(bytes)
     case .recovery: recoverMovie(bytes)

@@ -162,17 +162,6 @@ struct RandomAccessTests {
 
   // MARK: Two streams
 
-  /// The views in streams of their own, as on discs.
-  private func separated(_ units: [[[UInt8]]]) -> (base: [[[UInt8]]], dependent: [[[UInt8]]]) {
-    let dependentKinds = [15, 20]
-    return (
-      units.map { unit in [[9, 0xF0]] + unit.filter { !dependentKinds.contains(type($0)) } },
-      units.map { unit in
-        [[24, 0xF0]] + unit.filter { [8, 15, 20].contains(type($0)) }
-      }
-    )
-  }
-
   @Test(
     "two streams give the same as one, whatever the order of their packets",
     arguments: ["b2-cabac.264", "b2-cavlc.264", "field-h7.264", "p-cavlc-slices.264"])

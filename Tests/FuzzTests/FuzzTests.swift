@@ -59,6 +59,7 @@ struct FuzzTests {
       case .boxes, .player, .demuxPush, .demuxPull: "movies"
       case .slices, .flatten, .splitEyes, .weave: "streams"
       case .flattenMVC, .pairMVC: "mvc"
+      case .transportStream: "transport-streams"
       case .parameterSets: "parameter-sets"
       case .recovery: "recordings"
       case .playlists: "playlists"

@@ -100,3 +100,14 @@ func accessUnits(_ bytes: [UInt8]) -> [[[UInt8]]] {
   if !result.isEmpty { result[result.count - 1] += heading }
   return result
 }
+
+/// The views in streams of their own, as on discs.
+func separated(_ units: [[[UInt8]]]) -> (base: [[[UInt8]]], dependent: [[[UInt8]]]) {
+  let dependentKinds = [15, 20]
+  return (
+    units.map { unit in [[9, 0xF0]] + unit.filter { !dependentKinds.contains(type($0)) } },
+    units.map { unit in
+      [[24, 0xF0]] + unit.filter { [8, 15, 20].contains(type($0)) }
+    }
+  )
+}

@@ -204,7 +204,7 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
   private mutating func process(
     _ taken: (pairs: [Pairing.Pair], droppedCount: Int), _ output: inout Output
   ) {
-    for pair in taken.pairs { process(pair.base, pair.dependent, &output) }
+    for pair in taken.pairs { process(pair.base, pair.dependent?.unit, &output) }
     for _ in 0..<taken.droppedCount {
       output.notices.append(Notice(accessUnit: number, kind: .lost(.dependent, .unpaired)))
     }

@@ -18,7 +18,7 @@ struct StreamPairing<Stamp: Sendable>: Sendable {
   /// The access unit of the base view with that of the dependent view; nil if it has none.
   struct Pair: Sendable {
     let base: Entry
-    let dependent: AccessUnit?
+    let dependent: Entry?
   }
 
   /// The number of access units of one stream that may wait for the other; two streams of one
@@ -61,7 +61,7 @@ struct StreamPairing<Stamp: Sendable>: Sendable {
       }
       let isLater = precedes(first, candidate)
       if !isLater { dependent.removeFirst() }
-      pairs.append(Pair(base: first, dependent: isLater ? nil : candidate.unit))
+      pairs.append(Pair(base: first, dependent: isLater ? nil : candidate))
       base.removeFirst()
     }
     while isFull(dependent) || isEnd && !dependent.isEmpty {

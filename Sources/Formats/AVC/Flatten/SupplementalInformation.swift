@@ -40,6 +40,9 @@ struct SupplementalInformation: Sendable {
     }
   }
 
+  /// Whether there is a `recovery_point()` (D.1.8).
+  var hasRecoveryPoint: Bool { messages.contains { $0.type.rawValue == 6 } }
+
   /// Pan-scan rectangle, user data, display orientation, mastering display, content light level and
   /// alternative transfer characteristics.
   private static let keptMessages: Set<Int> = [2, 4, 5, 47, 137, 144, 147]

@@ -23,6 +23,8 @@ package struct NALUnitType: RawRepresentable, Hashable, Sendable {
   package static let accessUnitDelimiter = NALUnitType(rawValue: 9)
   /// End of sequence.
   package static let endOfSequence = NALUnitType(rawValue: 10)
+  /// End of stream.
+  package static let endOfStream = NALUnitType(rawValue: 11)
   /// Prefix NAL unit, which describes the slice of the base view after it.
   package static let prefix = NALUnitType(rawValue: 14)
   /// Subset sequence parameter set.
