@@ -117,8 +117,8 @@ let package = Package(
     .target(
       name: "SpatialElements",
       dependencies: [
-        "AVC", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection", "StereoEncoder",
-        "StereoTestScene", "StereoVideo",
+        "AVC", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
+        "StereoEncoder", "StereoTestScene", "StereoVideo", "TransportStream",
       ],
       path: "Sources/Elements/SpatialElements", swiftSettings: strict),
     // libgstspatial.so: the Swift runtime inside, one symbol outside.

@@ -27,6 +27,8 @@ package struct SequenceParameterSet: Hashable, Sendable {
   package private(set) var vui: VideoUsabilityInformation?
   /// Range of the cropping rectangle in ``rbsp``, with its flag.
   package private(set) var cropping = 0..<0
+  /// `frame_crop_left_offset`, right, top and bottom.
+  private var crop = [0, 0, 0, 0]
   /// Range of the whole structure in ``rbsp``, from `seq_parameter_set_id` on.
   package private(set) var data = 0..<0
   /// The NAL unit, with emulation prevention removed.
@@ -59,6 +61,16 @@ package struct SequenceParameterSet: Hashable, Sendable {
     package var heightInMBs: Int { isFrameOnly ? heightInMapUnits : 2 * heightInMapUnits }
     /// Number of 8x8 scaling lists, if there are any.
     var scalingListCount8x8: Int { chromaFormat == 3 ? 6 : 2 }
+  }
+
+  /// Width and height of the cropped picture in samples (7.4.2.1.1).
+  package var visibleSize: (width: Int, height: Int) {
+    let unitX = [1, 2].contains(format.chromaFormat) ? 2 : 1
+    let unitY = (format.chromaFormat == 1 ? 2 : 1) * (format.isFrameOnly ? 1 : 2)
+    return (
+      max(format.widthInMBs * 16 - unitX * (crop[0] + crop[1]), 1),
+      max(format.heightInMBs * 16 - unitY * (crop[2] + crop[3]), 1)
+    )
   }
 
   /// Width and height are limited to those of level 6.2: the square root of 8 * MaxFS.
@@ -106,7 +118,7 @@ package struct SequenceParameterSet: Hashable, Sendable {
     format.direct8x8Inference = try reader.flag("direct_8x8_inference_flag")
     let cropStart = reader.position
     if try reader.flag("frame_cropping_flag") {
-      for _ in 0..<4 { _ = try reader.ue("frame_crop_offset", in: 0...0x7FFF) }
+      for index in crop.indices { crop[index] = try reader.ue("frame_crop_offset", in: 0...0x7FFF) }
     }
     cropping = cropStart..<reader.position
     if try reader.flag("vui_parameters_present_flag") {

@@ -150,6 +150,8 @@ public struct BufferFlags: OptionSet, Sendable {
   public static let discont = BufferFlags(rawValue: GST_BUFFER_FLAG_DISCONT.rawValue)
   /// Parameter sets, or the header of a file.
   public static let header = BufferFlags(rawValue: GST_BUFFER_FLAG_HEADER.rawValue)
+  /// Bytes are missing or wrong.
+  public static let corrupted = BufferFlags(rawValue: GST_BUFFER_FLAG_CORRUPTED.rawValue)
   /// Filler for missing data.
   public static let gap = BufferFlags(rawValue: GST_BUFFER_FLAG_GAP.rawValue)
   /// No other buffer depends on this one.

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import AVC
+import GStreamer
+import StereoVideo
+import TransportStream
+
+/// `mvctsdemux`: reads transport streams of 3D discs and camcorders, in which each eye has a stream
+/// of its own, and outputs one stream of both.
+let mvctsDemux = ElementDeclaration<MVCTSDemux>(
+  name: "mvctsdemux",
+  typeName: "GstMVCTSDemux",
+  longName: "H.264 MVC transport stream demuxer",
+  klass: "Codec/Demuxer/Video",
+  description: "Reads H.264 MVC in MPEG transport streams (m2ts, MTS, SSIF) and outputs both views "
+    + "as one stream, with the audio",
+  author: author,
+  padTemplates: MVCTSDemux.padTemplates(Caps("video/mpegts", ["systemstream": true])),
+  properties: MVCTSDemux.properties)
+
+/// `mvctsautodemux`: the demuxer that autopluggers choose for transport streams whose second view
+/// has a stream of its own, and only for those; `tsdemux` drops it.
+let mvctsAutoDemux = ElementDeclaration<MVCTSDemux>(
+  name: "mvctsautodemux",
+  typeName: "GstMVCTSAutoDemux",
+  longName: "H.264 MVC transport stream demuxer for autopluggers",
+  klass: "Codec/Demuxer/Video",
+  description: "Exposes both views of H.264 MVC in transport streams as one stream",
+  author: author,
+  rank: .primary.above,
+  padTemplates: MVCTSDemux.padTemplates(multiviewTransportStream.caps),
+  properties: MVCTSDemux.properties)
+
+/// Recognizes transport streams whose second view has a stream of its own.
+let multiviewTransportStream = TypeFinder(
+  "mvc-transport-stream", rank: .primary.above, extensions: ["m2ts", "mts", "ssif", "ts"],
+  caps: Caps("video/mpegts", ["systemstream": true, "views": 2])
+) { data in
+  // The program map is repeated ten times a second; most files have it within some kilobytes.
+  let count = Int(clamping: min(data.size ?? 1 << 18, 1 << 18))
+  guard let bytes = data.bytes(at: 0, count: count), MVCTSDemux.mayBegin(bytes) else { return nil }
+  var reader = TransportStreamReader(hasAudio: false)
+  guard (try? reader.push(bytes.span.bytes)) != nil, reader.program?.dependent != nil else {
+    return nil
+  }
+  return Caps("video/mpegts", ["systemstream": true, "views": 2])
+}
+
+final class MVCTSDemux: ElementImplementation {
+  struct Settings {
+    var program: Int32 = -1
+  }
+
+  static func padTemplates(_ sink: Caps) -> [PadTemplate] {
+    [
+      PadTemplate("sink", .sink, caps: sink),
+      PadTemplate(
+        "video_%u", .source, .sometimes,
+        caps: Caps("video/x-h264", ["stream-format": "avc", "alignment": "au"])),
+      PadTemplate("audio_%u", .source, .sometimes, caps: .any),
+    ]
+  }
+
+  static var properties: [Property<MVCTSDemux>] {
+    [
+      .int(
+        "program-number", nick: "Program number",
+        blurb: "Number of the program to read; -1 for the first one with H.264 video",
+        in: -1...65535, default: -1, at: \.program)
+    ]
+  }
+
+  /// Whether bytes begin with packets of a transport stream.
+  static func mayBegin(_ bytes: [UInt8]) -> Bool {
+    [(0, 188), (4, 192), (0, 204)].contains { offset, size in
+      bytes.count > 3 * size && (0..<3).allSatisfy { bytes[offset + $0 * size] == 0x47 }
+    }
+  }
+
+  let instance: ElementInstance
+  let settings = Locked(Settings())
+  private let sink: Pad
+
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+    sink = try Pad(
+      instance, template: "sink",
+      .sink(chain: MVCTSDemux.receive, event: MVCTSDemux.handle))
+    add(sink)
+  }
+
+  func start() throws -> Streaming {
+    let number = settings.current.program
+    return Streaming(self, program: number < 0 ? nil : Int(number))
+  }
+
+  func stop(_ streaming: consuming Streaming) {
+    for output in streaming.outputs { remove(output.pad) }
+  }
+
+  private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    switch event.kind {
+    case .streamStart: streaming.group = event.group
+    case .endOfStream: try streaming.end(event)
+    case .flushStop:
+      streaming.flush()
+      streaming.push(event)
+    // Times are those of the transport stream.
+    case .segment, .caps: break
+    default: streaming.push(event)
+    }
+    return true
+  }
+
+  private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    try buffer.withBytes { try streaming.receive($0.bytes) }
+  }
+}
