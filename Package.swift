@@ -154,7 +154,7 @@ let package = Package(
       name: "StereoMedia",
       dependencies: [
         "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "PartialFile", "Reprojection",
-        "SpatialElements", "StereoVideo",
+        "SpatialElements", "StereoVideo", "TransportStream",
       ],
       path: "Sources/Apps/StereoMedia", swiftSettings: strict),
     .target(

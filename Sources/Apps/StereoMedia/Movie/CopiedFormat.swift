@@ -42,7 +42,9 @@ package enum CopiedFormat: String, Sendable {
 
   /// Copies the first video track, and the audio tracks that a movie takes, without encoding.
   func copy(_ path: String, to movie: String) async throws {
-    let reading = self == .byteStream ? "mvhevcdemux" : "parsebin"
+    let isMVC = self == .transportStream && MVCTransportStream.isIn(path)
+    // A parser after mvctsdemux would lose one view's parameter sets.
+    let reading = self == .byteStream ? "mvhevcdemux" : isMVC ? "mvctsdemux" : "parsebin"
     let pipeline = try Pipeline(
       parsing: "filesrc name=source ! \(reading) name=streams "
         + "mvhevcmux name=mux pad-timeout=0 ! filesink name=sink")

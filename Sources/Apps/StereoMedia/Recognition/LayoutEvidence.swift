@@ -127,7 +127,7 @@ extension RecognizedLayout {
       if let obstacle = facts.entry?.conversionObstacle { throw .unreadable(obstacle) }
       evidence.declare(facts)
     case .matroska(let video): evidence.declare(video)
-    case .other: break
+    case .mvcTransportStream, .other: break
     }
     complete(&evidence)
     // Other containers, and what streams declare themselves, are left to GStreamer.
@@ -159,6 +159,8 @@ package enum ContainerFacts: Sendable {
   case movie(MovieFacts)
   /// A Matroska or WebM file.
   case matroska(MatroskaVideo)
+  /// A transport stream with both views of H.264 MVC.
+  case mvcTransportStream
   /// A file of another format.
   case other
 
@@ -168,7 +170,12 @@ package enum ContainerFacts: Sendable {
     do {
       self = .movie(MovieFacts(try MovieReader(path: path)))
     } catch let error as StereoMediaError where error == .notAMovie(path) {
-      self = MatroskaVideo(path: path).map(Self.matroska) ?? .other
+      if let video = MatroskaVideo(path: path) {
+        self = .matroska(video)
+      } else {
+        let isMVC = CopiedFormat(path: path) == .transportStream && MVCTransportStream.isIn(path)
+        self = isMVC ? .mvcTransportStream : .other
+      }
     }
   }
 }
@@ -179,6 +186,7 @@ extension ContainerFacts {
     switch self {
     case .movie(let facts): facts.stereo == .twoViews
     case .matroska(let video): video.isMultiview
+    case .mvcTransportStream: true
     case .other: false
     }
   }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import TransportStream
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// Finds out whether a transport stream has both views of H.264 MVC.
+enum MVCTransportStream {
+  /// Number of bytes that are read at most.
+  private static let limit = 8 << 20
+  private static let chunk = 1 << 18
+  /// Number of access units of one view after which no second one is expected.
+  private static let patience = 30
+
+  /// Returns whether a file is such a stream; false if it cannot be read.
+  static func isIn(_ path: String) -> Bool {
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var demuxer = MVCTransportDemuxer(hasAudio: false)
+    var bytes = [UInt8](repeating: 0, count: chunk)
+    var unitCount = 0
+    for _ in 0..<limit / chunk where unitCount < patience {
+      let count = read(file, &bytes, bytes.count)
+      guard count > 0,
+        let events = try? demuxer.push(bytes.span.bytes.extracting(0..<count))
+      else { break }
+      if demuxer.program?.dependent != nil { return true }
+      for case .accessUnit(let unit) in events {
+        if unit.isPaired { return true }
+        unitCount += 1
+      }
+    }
+    guard let events = try? demuxer.end() else { return false }
+    return events.contains { if case .accessUnit(let unit) = $0 { unit.isPaired } else { false } }
+  }
+}
