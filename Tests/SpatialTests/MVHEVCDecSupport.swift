@@ -119,20 +119,23 @@ extension Buffer {
   }
 }
 
-/// `mvhevcdec` between a harness's pads.
+/// `mvhevcdec`, or another decoder of both eyes, between a harness's pads.
 final class StereoDecoder {
   let left: Harness
   let right: Harness
   private(set) var flows: [FlowReturn] = []
 
-  init(view: String = "both") throws {
+  init(
+    _ element: String = "mvhevcdec", view: String = "both", settings: [String: String] = [:]
+  ) throws {
     try BuiltPlugin.require()
-    left = try #require(Harness("mvhevcdec", sourcePad: "left"))
+    left = try #require(Harness(element, sourcePad: "left"))
     right = try #require(Harness(sharing: left, sourcePad: "right"))
     for harness in [left, right] { harness.proposeVideoMeta() }
     // A harness starts its element at once.
     left.element.setState(.null)
     left.element.set("view", view)
+    for (name, value) in settings { left.element.set(name, value) }
     left.play()
   }
 

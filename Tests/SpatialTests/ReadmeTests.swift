@@ -17,9 +17,9 @@ struct ReadmeTests {
   @Test(
     "every pipeline of the README makes the movie it promises", .tags(.process),
     arguments: pipelines)
-  func pipelineRuns(_ command: String) throws {
+  func pipelineRuns(_ command: String) async throws {
     try BuiltPlugin.require()
-    let folder = try Self.folderWithMovies()
+    let folder = try await Self.folderWithMovies()
     let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
     #expect(result.status == 0, "\(result.output)")
     #expect(!result.output.contains("ERROR"), "\(result.output)")
@@ -42,13 +42,13 @@ struct ReadmeTests {
 
   @Test(
     "only the pipeline with audio waits for audio that a movie does not have", .tags(.process))
-  func silentMovies() throws {
+  func silentMovies() async throws {
     try BuiltPlugin.require()
     let lines = Self.pipelines.filter {
       !$0.contains("mux.audio_0") && ($0.contains("=movie.mp4") || $0.contains("=spatial.mov !"))
     }
     #expect(lines.count >= 5)
-    let folder = try Self.folderWithMovies(hasAudio: false)
+    let folder = try await Self.folderWithMovies(hasAudio: false)
     for line in lines {
       let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
       #expect(result.status == 0 && !result.output.contains("ERROR"), "\(line): \(result.output)")
@@ -58,13 +58,13 @@ struct ReadmeTests {
   @Test(
     "the README's commands convert a movie, describe it and show it",
     .tags(.process))
-  func commandRuns() throws {
+  func commandRuns() async throws {
     try BuiltPlugin.require()
-    let folder = try Self.folderWithMovies()
+    let folder = try await Self.folderWithMovies()
     let lines = Self.commands.filter {
       $0.hasPrefix(".build/release/gst-spatial") && !$0.hasSuffix("&")
     }
-    #expect(lines.count == 11)
+    #expect(lines.count == 14)
     for line in lines {
       let screen = line.contains(" play ") ? "xvfb-run -a -s -noreset " : "exec "
       let command = try Program(
@@ -169,7 +169,7 @@ struct ReadmeTests {
   }
 
   /// A folder with the files that the README's lines read.
-  static func folderWithMovies(hasAudio: Bool = true) throws -> TemporaryFolder {
+  static func folderWithMovies(hasAudio: Bool = true) async throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     let encode =
       "capssetter caps=video/x-raw,multiview-mode=mono ! x264enc speed-preset=ultrafast ! "
@@ -193,6 +193,7 @@ struct ReadmeTests {
         ["bash", "-c", "cd '\(folder.url.path)' && gst-launch-1.0 -q -e \(line)"])
       guard result.status == 0 else { throw Failure("\(line): \(result.output)") }
     }
+    try await MVCStream.make().writeDisc(folder.path("disc"))
     try FileManager.default.copyItem(
       atPath: folder.path("movie.mp4"), toPath: folder.path("concert_180_LR.mp4"))
     return folder

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import struct AVC.MVCRecords
 import GStreamer
 import HEVC
 import ISOBMFF
 import MoviePlayer
 import StereoVideo
+
+import struct AVC.MVCRecords
 
 /// Caps of video tracks and of their eyes.
 enum DemuxVideoCaps {
@@ -40,7 +41,9 @@ enum DemuxVideoCaps {
     }
     var caps = Caps(codec.media, fields)
     if ["video/x-h265", "video/x-h264"].contains(codec.media) {
-      let others = entry.configuration.filter { $0 != record && $0.type != "lhvC" && $0.type != "mvcC" }
+      let others = entry.configuration.filter {
+        $0 != record && $0.type != "lhvC" && $0.type != "mvcC"
+      }
       caps = SampleEntryBoxes.add(others + entry.extensions, to: caps.with(["parsed": true]))
     }
     if let record = entry.hvcC { caps = caps.withH265ProfileTierLevel(of: record) }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import struct AVC.MVCDecoderConfiguration
-import struct AVC.MVCRecords
 import GStreamer
 import HEVC
 import ISOBMFF
 import MoviePlayer
 import StereoEncoder
 import StereoVideo
+
+import struct AVC.MVCDecoderConfiguration
+import struct AVC.MVCRecords
 
 /// Sample entries of video tracks, from caps.
 enum MuxVideoCaps {

@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /// Writes transport streams packet by packet, with every fault that a test wants.
-struct TransportWriter {
+public struct TransportWriter: Sendable {
   /// A stream of a program map.
-  struct Stream {
-    var type: Int
-    var pid: Int
-    var descriptors: [UInt8] = []
+  public struct Stream: Sendable {
+    public var type: Int
+    public var pid: Int
+    public var descriptors: [UInt8] = []
 
-    static let base = Stream(type: 0x1B, pid: 0x1011)
-    static let dependent = Stream(type: 0x20, pid: 0x1012)
-    static let ac3 = Stream(type: 0x81, pid: 0x1100, descriptors: [0x0A, 4] + "eng\0".utf8)
+    public init(type: Int, pid: Int, descriptors: [UInt8] = []) {
+      (self.type, self.pid, self.descriptors) = (type, pid, descriptors)
+    }
+
+    public static let base = Stream(type: 0x1B, pid: 0x1011)
+    public static let dependent = Stream(type: 0x20, pid: 0x1012)
+    public static let ac3 = Stream(type: 0x81, pid: 0x1100, descriptors: [0x0A, 4] + "eng\0".utf8)
   }
 
   /// The registration descriptor of discs and cameras.
-  static let hdmv: [UInt8] = [5, 4] + "HDMV".utf8
+  public static let hdmv: [UInt8] = [5, 4] + "HDMV".utf8
 
   /// The packets of 188 bytes.
-  var packets: [[UInt8]] = []
-  var counters: [Int: Int] = [:]
+  public var packets: [[UInt8]] = []
+  public var counters: [Int: Int] = [:]
 
-  var bytes: [UInt8] { packets.flatMap(\.self) }
+  public init() {}
+
+  public var bytes: [UInt8] { packets.flatMap(\.self) }
 
   /// The packets with a header of four bytes each, as on discs.
-  var discBytes: [UInt8] { Self.disc(packets) }
+  public var discBytes: [UInt8] { Self.disc(packets) }
 
-  static func disc(_ packets: [[UInt8]]) -> [UInt8] {
+  public static func disc(_ packets: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = []
     for (index, packet) in packets.enumerated() {
       // As at some time of each second, a byte of the arrival time is that of a sync byte.
@@ -35,7 +41,7 @@ struct TransportWriter {
   }
 
   /// The packets of a stream of 188 bytes a packet.
-  static func packets(_ bytes: [UInt8]) -> [[UInt8]] {
+  public static func packets(_ bytes: [UInt8]) -> [[UInt8]] {
     stride(from: 0, to: bytes.count, by: 188).map { Array(bytes[$0..<min($0 + 188, bytes.count)]) }
   }
 
@@ -44,7 +50,7 @@ struct TransportWriter {
   /// Writes one packet with at most 184 bytes of payload.
   ///
   /// - Parameter adaptation: the adaptation field after its length; nil for none but stuffing.
-  mutating func packet(
+  public mutating func packet(
     _ pid: Int, isStart: Bool = false, _ payload: [UInt8], adaptation: [UInt8]? = nil,
     scrambling: UInt8 = 0, hasError: Bool = false
   ) {
@@ -67,7 +73,7 @@ struct TransportWriter {
   }
 
   /// Writes data that begin a PES packet or a section in as many packets as they need.
-  mutating func write(_ pid: Int, _ data: [UInt8], adaptation: [UInt8]? = nil) {
+  public mutating func write(_ pid: Int, _ data: [UInt8], adaptation: [UInt8]? = nil) {
     var offset = 0
     repeat {
       let field = offset == 0 ? adaptation : nil
@@ -81,12 +87,12 @@ struct TransportWriter {
   // MARK: Tables
 
   /// Writes a section with its CRC, after a pointer_field of 0.
-  mutating func section(_ pid: Int, _ section: [UInt8], isDamaged: Bool = false) {
+  public mutating func section(_ pid: Int, _ section: [UInt8], isDamaged: Bool = false) {
     write(pid, [0] + Self.section(section, isDamaged: isDamaged))
   }
 
   /// A section from the table id on, with the length and the CRC filled in.
-  static func section(_ content: [UInt8], isDamaged: Bool = false) -> [UInt8] {
+  public static func section(_ content: [UInt8], isDamaged: Bool = false) -> [UInt8] {
     var section = content
     let length = section.count - 3 + 4
     section[1] = section[1] & 0xF0 | UInt8(length >> 8)
@@ -105,15 +111,16 @@ struct TransportWriter {
   /// Writes a program association table.
   ///
   /// - Parameter programs: the PIDs of the maps by program.
-  mutating func associations(_ programs: [(number: Int, pid: Int)] = [(1, 0x100)], version: Int = 0)
-  {
+  public mutating func associations(
+    _ programs: [(number: Int, pid: Int)] = [(1, 0x100)], version: Int = 0
+  ) {
     var content: [UInt8] = [0, 0xB0, 0, 0, 1, 0xC1 | UInt8(version << 1), 0, 0]
     for (number, pid) in programs { content += Self.bytes(number) + Self.bytes(0xE000 | pid) }
     section(0, content)
   }
 
   /// Writes a program map.
-  mutating func map(
+  public mutating func map(
     _ streams: [Stream], program: Int = 1, pid: Int = 0x100, version: Int = 0,
     descriptors: [UInt8] = [], isNext: Bool = false, isDamaged: Bool = false
   ) {
@@ -125,7 +132,7 @@ struct TransportWriter {
   }
 
   /// A program map without its length and CRC.
-  static func map(
+  public static func map(
     _ streams: [Stream], program: Int = 1, version: Int = 0, descriptors: [UInt8] = [],
     isNext: Bool = false
   ) -> [UInt8] {
@@ -140,12 +147,12 @@ struct TransportWriter {
   }
 
   /// A number of 16 bits.
-  static func bytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
+  public static func bytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
 
   // MARK: PES
 
   /// Writes a PES packet.
-  mutating func pes(
+  public mutating func pes(
     _ pid: Int, _ payload: [UInt8], pts: Int64? = nil, dts: Int64? = nil, length: Int? = nil,
     adaptation: [UInt8]? = nil
   ) {
@@ -157,7 +164,7 @@ struct TransportWriter {
   /// - Parameters:
   ///   - length: PES_packet_length; nil for the right one.
   ///   - isScrambled: whether PES_scrambling_control says so.
-  static func pes(
+  public static func pes(
     _ payload: [UInt8], pts: Int64? = nil, dts: Int64? = nil, length: Int? = nil,
     isScrambled: Bool = false
   ) -> [UInt8] {
@@ -170,7 +177,7 @@ struct TransportWriter {
       + [isScrambled ? 0x94 : 0x84, flags, UInt8(stamps.count)] + stamps + payload
   }
 
-  static func stamp(_ value: Int64, prefix: UInt8) -> [UInt8] {
+  public static func stamp(_ value: Int64, prefix: UInt8) -> [UInt8] {
     let value = UInt64(bitPattern: value) & (1 << 33 - 1)
     return [
       prefix << 4 | UInt8(value >> 30) << 1 | 1, UInt8(value >> 22 & 255),

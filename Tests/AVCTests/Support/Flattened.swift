@@ -1,37 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import AVC
-import Foundation
 import HEVC
 import TestKit
-
-/// The streams of `../shared/mvc-media`, which are not part of the repository, with the facts that
-/// its `golden.json` has about them.
-struct MVCMedia: Decodable, Sendable {
-  var width: Int
-  var height: Int
-  var accessUnits: Int
-  var fieldPairs: Int
-  /// MD5 of each picture of each view, in the order of output.
-  var views: [[String]]
-  var legal: Bool
-  /// Number of right pictures of each view with the prototype.
-  var exactInPrototype: [Int]
-
-  static let folder = Repository.url.deletingLastPathComponent().appending(path: "shared/mvc-media")
-  static let golden = folder.appending(path: "golden.json")
-  static let all: [String: MVCMedia] = {
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    return (try? decoder.decode([String: MVCMedia].self, from: Data(contentsOf: golden))) ?? [:]
-  }()
-  static let isThere = !all.isEmpty
-  static let names = all.keys.sorted()
-
-  static func bytes(_ name: String) throws -> [UInt8] {
-    [UInt8](try Data(contentsOf: folder.appending(path: name)))
-  }
-}
 
 /// The pictures and notices of a whole stream.
 struct Flattened: Sendable {
