@@ -173,7 +173,11 @@ import TransportStream
 
   @Test("a recording that continues with another program")
   func otherProgram() throws {
-    var writer = stream([.base])
+    var writer = Writer()
+    writer.associations([(1, 0x100), (2, 0x200)])
+    writer.map([.base])
+    writer.map([Writer.Stream(type: 0x1B, pid: 0x1021)], program: 2, pid: 0x200)
+    writer.pes(0x1011, payload(0), pts: 0)
     writer.associations([(2, 0x200)], version: 1)
     writer.map([Writer.Stream(type: 0x1B, pid: 0x1021)], program: 2, pid: 0x200)
     writer.pes(0x1021, payload(2), pts: 3600)

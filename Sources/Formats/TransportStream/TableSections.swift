@@ -2,8 +2,8 @@
 
 /// Assembles the sections of tables from the packets of one PID, ISO/IEC 13818-1 (2.4.4).
 struct SectionAssembler: Sendable {
-  /// `section_length` of private sections is at most this; PAT and PMT have at most 1021 bytes.
-  private static let maximumLength = 4093
+  /// The largest `section_length` of the tables that are read here.
+  private static let maximumLength = 1021
 
   private var bytes: [UInt8] = []
   private var isCollecting = false
@@ -104,6 +104,8 @@ enum CRC32 {
 struct ProgramAssociation: Sendable {
   /// `version_number`, 0 to 31.
   let version: Int
+  /// Whether it is the last section of its table.
+  let isLast: Bool
   /// The PIDs of the program maps by the number of the program; 0 is none.
   let programs: [(number: Int, pid: Int)]
 
@@ -112,6 +114,7 @@ struct ProgramAssociation: Sendable {
     guard let header = SectionHeader(section, table: 0) else { return nil }
     version = header.version
     let bytes = section.span.bytes
+    isLast = section[6] >= section[7]
     programs = stride(from: header.content.lowerBound, to: header.content.upperBound - 3, by: 4)
       .map { (number: bytes.uint16($0), pid: bytes.uint16($0 + 2) & 0x1FFF) }
       .filter { $0.number != 0 }

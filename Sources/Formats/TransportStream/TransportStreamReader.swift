@@ -47,7 +47,7 @@ public struct TransportStreamReader: Sendable {
   private var tables: [Int: SectionAssembler] = [:]
   private var associationVersion: Int?
   /// The numbers of the programs that the last association table has.
-  private var numbers: [Int] = []
+  private var numbers: Set<Int> = []
   private var map: ProgramMap?
   /// A map without base view.
   private var dependentMap: ProgramMap?
@@ -222,15 +222,18 @@ public struct TransportStreamReader: Sendable {
       if table.version != associationVersion { numbers = [] }
       associationVersion = table.version
       for (number, pid) in table.programs {
-        if !numbers.contains(number) { numbers.append(number) }
+        numbers.insert(number)
         // The maps of two clips may have PIDs of their own, so none is forgotten.
         if tables[pid] == nil, pid != 0, pid != TransportPacket.nullPID {
           tables[pid] = SectionAssembler()
           if routes[pid] == .none { routes[pid] = .table }
         }
       }
-      // A recording may continue with another program.
-      if wanted == nil, let number = map?.number, !numbers.contains(number) { map = nil }
+      // A recording may continue with another program, whose map may have come before.
+      if wanted == nil, table.isLast, let number = map?.number, !numbers.contains(number) {
+        map = nil
+        for pid in tables.keys { tables[pid] = SectionAssembler() }
+      }
     }
   }
 
@@ -271,21 +274,23 @@ public struct TransportStreamReader: Sendable {
       }
     }
     // Streams that stay continue; the others end here.
-    var kept: [PESAssembler] = []
-    for index in assemblers.indices {
-      if streams.contains(assemblers[index].stream) {
-        kept.append(assemblers[index])
+    var next: [PESAssembler] = []
+    var kept: Set<Int> = []
+    for stream in streams {
+      if case .stream(let index) = routes[stream.pid], assemblers[index].stream == stream {
+        next.append(assemblers[index])
+        kept.insert(index)
       } else {
-        assemblers[index].end()
-        output(of: index, position: position)
-        let pid = assemblers[index].stream.pid
-        routes[pid] = tables[pid] == nil ? .none : .table
+        next.append(PESAssembler(stream, limit: budget))
       }
     }
-    for stream in streams where !kept.contains(where: { $0.stream == stream }) {
-      kept.append(PESAssembler(stream, limit: budget))
+    for index in assemblers.indices where !kept.contains(index) {
+      assemblers[index].end()
+      output(of: index, position: position)
+      let pid = assemblers[index].stream.pid
+      routes[pid] = tables[pid] == nil ? .none : .table
     }
-    assemblers = kept
+    assemblers = next
     for index in assemblers.indices { routes[assemblers[index].stream.pid] = .stream(index) }
     events.append(.program(new))
   }
