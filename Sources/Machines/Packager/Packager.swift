@@ -332,14 +332,11 @@ public struct Packager<Payload: Sendable>: Sendable {
     var kind = MediaPresentation.Kind.onDemand
     if !hasEnded || !settings.hasEnd || isToBeContinued {
       guard let date = fileDate else { return nil }
-      var live = MediaPresentation.Live(
+      let live = MediaPresentation.Live(
         availabilityStartTime: date, publishTime: date &+ max(starts.frontier, 0),
         minimumUpdatePeriod: target,
         timeShiftBufferDepth: settings.kind == .live && settings.playlistLength > 0
           ? target * UInt64(settings.playlistLength) : nil)
-      if settings.partDuration > 0 {
-        live.availabilityTimeOffset = target - min(target, settings.partDuration)
-      }
       kind = .live(live)
     }
     var presentation = MediaPresentation(kind, minimumBufferTime: target)

@@ -21,10 +21,8 @@ public struct MediaPresentation: Equatable, Sendable {
     public var minimumUpdatePeriod: UInt64
     /// How long segments stay available; nil for unlimited time.
     public var timeShiftBufferDepth: UInt64?
-    /// How long before its end a segment can be requested; 0 for not before.
-    public var availabilityTimeOffset: UInt64 = 0
 
-    /// Creates properties of a presentation whose segments are available only when complete.
+    /// Creates properties of a presentation.
     public init(
       availabilityStartTime: Int64, publishTime: Int64, minimumUpdatePeriod: UInt64,
       timeShiftBufferDepth: UInt64? = nil
@@ -130,7 +128,7 @@ public struct MediaPresentation: Equatable, Sendable {
       )
       for (index, representation) in period.representations.enumerated() {
         lines.append("    <AdaptationSet id=\"\(index)\" \(representation.setAttributes)>")
-        lines += representation.lines(in: kind, from: period.start).map { "      " + $0 }
+        lines += representation.lines(from: period.start).map { "      " + $0 }
         lines.append("    </AdaptationSet>")
       }
       lines.append("  </Period>")
@@ -200,7 +198,7 @@ extension MediaPresentation.Representation {
     }
   }
 
-  fileprivate func lines(in kind: MediaPresentation.Kind, from start: UInt64) -> [String] {
+  fileprivate func lines(from start: UInt64) -> [String] {
     var head = "<Representation id=\"\(Self.escaped(id))\" codecs=\"\(Self.escaped(codecs))\" "
     head += "bandwidth=\"\(bandwidth)\""
     if case .audio(let rate, _, _) = content { head += " audioSamplingRate=\"\(rate)\"" }
@@ -221,11 +219,6 @@ extension MediaPresentation.Representation {
       let (whole, rest) = units.high < second ? second.dividingFullWidth(units) : (0, 0)
       let offset = whole + (rest * 2 >= second ? 1 : 0)
       template += " presentationTimeOffset=\"\(offset)\""
-    }
-    if case .live(let live) = kind, live.availabilityTimeOffset > 0 {
-      template +=
-        " availabilityTimeOffset=\"\(seconds(live.availabilityTimeOffset, decimals: 3))\""
-        + " availabilityTimeComplete=\"false\""
     }
     lines.append(template + ">")
     lines.append("    <SegmentTimeline>")
