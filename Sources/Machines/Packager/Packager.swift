@@ -332,11 +332,12 @@ public struct Packager<Payload: Sendable>: Sendable {
     var kind = MediaPresentation.Kind.onDemand
     if !hasEnded || !settings.hasEnd || isToBeContinued {
       guard let date = fileDate else { return nil }
-      let live = MediaPresentation.Live(
+      var live = MediaPresentation.Live(
         availabilityStartTime: date, publishTime: date &+ max(starts.frontier, 0),
-        minimumUpdatePeriod: target,
-        timeShiftBufferDepth: settings.kind == .live && settings.playlistLength > 0
-          ? target * UInt64(settings.playlistLength) : nil)
+        minimumUpdatePeriod: target)
+      if settings.kind == .live, settings.playlistLength > 0 {
+        live.timeShiftBufferDepth = target * UInt64(settings.playlistLength)
+      }
       kind = .live(live)
     }
     var presentation = MediaPresentation(kind, minimumBufferTime: target)
@@ -348,7 +349,7 @@ public struct Packager<Payload: Sendable>: Sendable {
           track.representation($0, path: path)
         }
       }
-      return representations.isEmpty
+      return representations.allSatisfy(\.segments.isEmpty)
         ? nil : MediaPresentation.Period(UInt64(clamping: start), representations)
     }
     return presentation
