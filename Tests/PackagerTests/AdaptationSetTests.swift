@@ -167,4 +167,30 @@ struct AdaptationSetTests {
     }
     #expect(found[2].text.contains("<Label>English</Label>"))
   }
+
+  @Test("parts do not make the manifest promise more than whole segments")
+  func parts() throws {
+    var settings = PackagerSettings(.live, target: 2)
+    settings.names.manifest = "live/all 1.mpd"
+    settings.partDuration = 500_000_000
+    settings.hasEnd = false
+    let text = try ladder(settings, date: 0).text("live/all 1.mpd")
+    #expect(!text.contains("availabilityTime"))
+    #expect(text.contains("suggestedPresentationDelay=\"PT6.000S\""))
+    #expect(text.contains("http-head:2014\" value=\"all%201.mpd\""))
+  }
+
+  @Test("players wait longer if keyframes are further apart than segments are to be")
+  func delay() throws {
+    var settings = PackagerSettings(.live, target: 1)
+    settings.names.manifest = "all.mpd"
+    settings.hasEnd = false
+    settings.playlistLength = 0
+    let disk = try packaged(
+      settings, date: 0, [(video("v"), pictures(270, gop: 90))])
+    #expect(try disk.text("all.mpd").contains("<Latency min=\"6000\" target=\"9000\"/>"))
+    settings.playlistLength = 2
+    let short = try packaged(settings, date: 0, [(video("v"), pictures(270))])
+    #expect(try short.text("all.mpd").contains("<Latency min=\"1333\" target=\"2000\"/>"))
+  }
 }

@@ -121,11 +121,11 @@ struct MediaPresentationTests {
         """)
   }
 
-  @Test("a live presentation has its start time and its update period")
+  @Test("a live presentation promises no segment before its end, and a delay of three segments")
   func live() {
     var live = MediaPresentation.Live(
       availabilityStartTime: 1_795_313_036_000_000_000, publishTime: 1_795_313_040_500_000_000,
-      minimumUpdatePeriod: 2_000_000_000)
+      minimumUpdatePeriod: 2_000_000_000, delay: 6_000_000_000, clock: "all.mpd")
     live.timeShiftBufferDepth = 60_000_000_000
     var presentation = MediaPresentation(.live(live), minimumBufferTime: 2_000_000_000)
     presentation.periods = [MediaPresentation.Period(0, [representation("v", stereo: false)])]
@@ -134,9 +134,24 @@ struct MediaPresentationTests {
       text.contains(
         "type=\"dynamic\" availabilityStartTime=\"2026-11-22T02:03:56.000Z\" "
           + "publishTime=\"2026-11-22T02:04:00.500Z\" minimumUpdatePeriod=\"PT2.000S\" "
-          + "timeShiftBufferDepth=\"PT60.000S\""))
-    #expect(!text.contains("availabilityTimeOffset") && !text.contains("mediaPresentationDuration"))
-    #expect(text.contains("urn:mpeg:dash:utc:direct:2014"))
+          + "timeShiftBufferDepth=\"PT60.000S\" suggestedPresentationDelay=\"PT6.000S\""))
+    #expect(
+      text.contains(
+        """
+          <ServiceDescription id="0">
+            <Latency min="4000" target="6000"/>
+          </ServiceDescription>
+          <Period id="0" start="PT0S">
+        """))
+    #expect(!text.contains("availabilityTime") && !text.contains("mediaPresentationDuration"))
+    // The time in the file would be as old as the file.
+    #expect(
+      text.hasSuffix(
+        """
+          <UTCTiming schemeIdUri="urn:mpeg:dash:utc:http-head:2014" value="all.mpd"/>
+        </MPD>
+
+        """))
   }
 
   @Test("sets keep their numbers while some have no segments")
@@ -166,7 +181,8 @@ struct MediaPresentationTests {
     #expect(text.contains("<Label>  [31m &lt;!--</Label>"))
     #expect(!text.contains("frameRate") && !text.contains("par="))
     let live = MediaPresentation.Live(
-      availabilityStartTime: .min, publishTime: .max, minimumUpdatePeriod: .max)
+      availabilityStartTime: .min, publishTime: .max, minimumUpdatePeriod: .max, delay: .max,
+      clock: "\n")
     #expect(MediaPresentation(.live(live), minimumBufferTime: .max).text.contains("dynamic"))
   }
 }

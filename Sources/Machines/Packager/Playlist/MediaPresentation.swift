@@ -18,18 +18,24 @@ public struct MediaPresentation: Equatable, Sendable {
     public var availabilityStartTime: Int64
     /// Wall-clock time at which the manifest was written, since 1970-01-01 00:00 UTC.
     public var publishTime: Int64
-    /// Minimum interval between updates of the manifest.
+    /// Minimum interval between updates of the manifest: the duration of a segment.
     public var minimumUpdatePeriod: UInt64
     /// How long segments stay available; nil for unlimited time.
     public var timeShiftBufferDepth: UInt64?
+    /// Delay at which players are to show the stream, three segments.
+    public var delay: UInt64
+    /// URI whose server tells the time: that of the manifest.
+    public var clock: String
 
     /// Creates properties of a presentation whose segments stay available.
     public init(
-      availabilityStartTime: Int64, publishTime: Int64, minimumUpdatePeriod: UInt64
+      availabilityStartTime: Int64, publishTime: Int64, minimumUpdatePeriod: UInt64,
+      delay: UInt64, clock: String
     ) {
       self.availabilityStartTime = availabilityStartTime
       self.publishTime = publishTime
       self.minimumUpdatePeriod = minimumUpdatePeriod
+      (self.delay, self.clock) = (delay, clock)
     }
   }
 
@@ -78,14 +84,14 @@ public struct MediaPresentation: Equatable, Sendable {
       element.add("mediaPresentationDuration", Self.duration(end))
     case .live(let live):
       live.addAttributes(to: &element)
+      element.add(live.serviceDescription)
     }
     for period in periods { element.add(period.element) }
     if case .live(let live) = kind {
-      // Lets players compare their clock with that of the server.
+      // Lets players compare their clock with that of the server, which dates its answers.
       element.add(
         ManifestElement(
-          "UTCTiming", scheme: "urn:mpeg:dash:utc:direct:2014",
-          value: UTCTime.text(live.publishTime)))
+          "UTCTiming", scheme: "urn:mpeg:dash:utc:http-head:2014", value: live.clock))
     }
     return element
   }
@@ -102,6 +108,19 @@ extension MediaPresentation.Live {
     element.add("publishTime", UTCTime.text(publishTime))
     element.add("minimumUpdatePeriod", MediaPresentation.duration(minimumUpdatePeriod))
     element.add("timeShiftBufferDepth", timeShiftBufferDepth.map(MediaPresentation.duration))
+    element.add("suggestedPresentationDelay", MediaPresentation.duration(delay))
+  }
+
+  /// The latency that players are to keep (ISO/IEC 23009-1 annex K), in milliseconds. At less than
+  /// two segments, they would wait for the one that is being written, and for the manifest.
+  fileprivate var serviceDescription: ManifestElement {
+    var latency = ManifestElement("Latency")
+    latency.add("min", String(delay / 1_500_000))
+    latency.add("target", String(delay / 1_000_000))
+    var description = ManifestElement("ServiceDescription")
+    description.add("id", "0")
+    description.add(latency)
+    return description
   }
 }
 
