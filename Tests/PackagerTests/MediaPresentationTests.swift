@@ -154,6 +154,33 @@ struct MediaPresentationTests {
         """))
   }
 
+  @Test("a finished presentation begins with its first sample, whatever its media time")
+  func start() {
+    let late = { (id: String, start: UInt64) in
+      var representation = representation(id, stereo: false)
+      representation.segments = [.init(start: start, duration: 60_000)]
+      return representation
+    }
+    // 12.5 s, 12.6 s; 14.5 s.
+    let text = finished(
+      .init(12_500_000_000, [late("v", 375_000), late("w", 378_000)]),
+      .init(14_500_000_000, [late("v", 435_000)]))
+    #expect(text.contains("mediaPresentationDuration=\"PT4.000S\""))
+    #expect(text.contains("<Period id=\"12500\" start=\"PT0S\">"))
+    #expect(text.contains("<Period id=\"14500\" start=\"PT2.000S\">"))
+    let offsets = text.matches(of: /presentationTimeOffset="(\d+)"/).map { $0.1 }
+    #expect(offsets == ["375000", "375000", "435000"])
+    // Players of a live one count from its start.
+    var live = MediaPresentation(
+      .live(
+        .init(
+          availabilityStartTime: 0, publishTime: 0, minimumUpdatePeriod: 1, delay: 3, clock: "m")),
+      minimumBufferTime: 1)
+    live.periods = [.init(12_500_000_000, [late("v", 375_000)])]
+    #expect(live.text.contains("<Period id=\"12500\" start=\"PT12.500S\">"))
+    #expect(live.text.contains("presentationTimeOffset=\"375000\""))
+  }
+
   @Test("sets keep their numbers while some have no segments")
   func numbers() {
     var silent = representation("v", stereo: true)

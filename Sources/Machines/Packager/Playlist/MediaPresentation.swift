@@ -81,12 +81,15 @@ public struct MediaPresentation: Equatable, Sendable {
     case .onDemand:
       element.add("type", "static")
       let end = periods.flatMap(\.representations).map(\.end).max() ?? 0
-      element.add("mediaPresentationDuration", Self.duration(end))
+      element.add("mediaPresentationDuration", Self.duration(end - min(origin, end)))
     case .live(let live):
       live.addAttributes(to: &element)
       element.add(live.serviceDescription)
     }
-    for period in periods { element.add(period.element) }
+    for (index, period) in periods.enumerated() {
+      let isFirst = index == 0 && kind == .onDemand
+      element.add(period.element(from: isFirst ? origin : period.start, origin: origin))
+    }
     if case .live(let live) = kind {
       // Lets players compare their clock with that of the server, which dates its answers.
       element.add(
@@ -94,6 +97,14 @@ public struct MediaPresentation: Equatable, Sendable {
           "UTCTiming", scheme: "urn:mpeg:dash:utc:http-head:2014", value: live.clock))
     }
     return element
+  }
+
+  /// Media time at presentation time 0, in nanoseconds: a finished presentation begins with its
+  /// first sample, or players would show nothing up to there.
+  private var origin: UInt64 {
+    guard kind == .onDemand, let first = periods.first else { return 0 }
+    let starts = first.representations.filter { !$0.segments.isEmpty }.map(\.start)
+    return starts.min() ?? first.start
   }
 
   static func duration(_ nanoseconds: UInt64) -> String {
@@ -125,11 +136,16 @@ extension MediaPresentation.Live {
 }
 
 extension MediaPresentation.Period {
-  fileprivate var element: ManifestElement {
+  /// The element.
+  ///
+  /// - Parameters:
+  ///   - start: Media time at which it starts, in nanoseconds.
+  ///   - origin: Media time at presentation time 0, in nanoseconds.
+  fileprivate func element(from start: UInt64, origin: UInt64) -> ManifestElement {
     var element = ManifestElement("Period")
     // The ID of a period stays the same when earlier ones are removed.
-    element.add("id", String(start / 1_000_000))
-    element.add("start", MediaPresentation.duration(start))
+    element.add("id", String(self.start / 1_000_000))
+    element.add("start", MediaPresentation.duration(start - min(origin, start)))
     let sets = AdaptationSet.sets(of: representations)
     for set in sets { element.add(set.element(from: start, among: sets)) }
     return element

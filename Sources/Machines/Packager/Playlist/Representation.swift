@@ -51,6 +51,9 @@ extension MediaPresentation {
 }
 
 extension MediaPresentation.Representation {
+  /// Start of the first segment, in nanoseconds.
+  var start: UInt64 { nanoseconds(segments.first?.start ?? 0) }
+
   /// End of the last segment, in nanoseconds.
   var end: UInt64 { nanoseconds(segments.last.map { $0.start &+ $0.duration } ?? 0) }
 
