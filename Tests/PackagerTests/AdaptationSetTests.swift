@@ -139,6 +139,14 @@ struct AdaptationSetTests {
     #expect(text.contains("sar=\"\(sizes[0].pixel):1\""))
   }
 
+  @Test("segments that begin with leading pictures promise no more than they hold")
+  func promise() {
+    var video = representation("v", stereo: false)
+    video.segments[1].hasLeadingPictures = true
+    let text = manifest(video, representation("w", stereo: false))
+    #expect(text.contains("startWithSAP=\"3\"") && !text.contains("startWithSAP=\"1\""))
+  }
+
   // MARK: Of the packager
 
   /// A ladder of two sizes, each of both eyes and of one, with audio.
@@ -166,6 +174,25 @@ struct AdaptationSetTests {
       #expect(set.text.contains("startWithSAP=\"1\""))
     }
     #expect(found[2].text.contains("<Label>English</Label>"))
+  }
+
+  @Test("keyframes with leading pictures are found, also in parts", arguments: [0, 500_000_000])
+  func leadingPictures(partDuration: UInt64) throws {
+    // Of each keyframe but the first, the next picture in decoding order is shown before it.
+    let frames = pictures(120).enumerated().map { index, sample in
+      var sample = sample
+      let place = index % 30
+      let shown = place > 1 ? index : place == 0 ? index + 1 : index - 1
+      if index >= 30 { sample.presentationTime = Int64(shown) * second / 30 }
+      return sample
+    }
+    for (frames, type) in [(frames, 3), (pictures(120), 1)] {
+      var settings = PackagerSettings(.onDemand, target: 1)
+      settings.names.manifest = "all.mpd"
+      settings.partDuration = partDuration
+      let disk = try packaged(settings, [(video("v", iFrames: true), frames)])
+      #expect(try disk.text("all.mpd").contains("startWithSAP=\"\(type)\""))
+    }
   }
 
   @Test("parts do not make the manifest promise more than whole segments")

@@ -10,6 +10,8 @@ extension RenditionTrack {
     /// Presentation time of the first sample, in nanoseconds.
     let time: Int64
     let duration: UInt64
+    /// Presentation time of the sample that is shown first, in nanoseconds.
+    let earliest: Int64
 
     var blocks: [Output.Block] {
       [.bytes(fragment.header)] + payloads.map { .payload($0) }

@@ -109,7 +109,12 @@ struct AdaptationSet {
 
   private func addAlignment(to element: inout ManifestElement) {
     element.add("segmentAlignment", "true")
-    element.add("startWithSAP", "1")
+    // A keyframe whose leading pictures are shown first is a SAP of type 2 or 3 (ISO/IEC 14496-12
+    // annex I); samples do not say which.
+    let hasLeadingPictures = representations.contains {
+      $0.segments.contains(where: \.hasLeadingPictures)
+    }
+    element.add("startWithSAP", hasLeadingPictures ? "3" : "1")
   }
 
   private var videos: [MediaPresentation.Video] {

@@ -30,8 +30,10 @@ extension MediaPresentation {
       public var duration: UInt64
       /// Whether the rendition has nothing there, and no file.
       public var isGap: Bool
+      /// Whether pictures are shown before the keyframe that begins the segment.
+      public var hasLeadingPictures = false
 
-      /// Creates a position.
+      /// Creates a position of a segment whose keyframe is shown first.
       public init(start: UInt64, duration: UInt64, isGap: Bool = false) {
         (self.start, self.duration, self.isGap) = (start, duration, isGap)
       }
