@@ -96,7 +96,8 @@ let package = Package(
       name: "StereoTestScene", dependencies: ["Reprojection", "StereoVideo"],
       path: "Sources/Machines/StereoTestScene", swiftSettings: strict),
     .target(
-      name: "Packager", dependencies: ["ISOBMFF"], path: "Sources/Machines/Packager",
+      name: "Packager", dependencies: ["ISOBMFF", "StereoVideo"],
+      path: "Sources/Machines/Packager",
       swiftSettings: strict),
 
     // GStreamer in Swift. C libraries: a module map and header-only shims each.
@@ -210,7 +211,7 @@ let package = Package(
       path: "Benchmarks/bench-library", swiftSettings: strict),
 
     .testTarget(
-      name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "TestKit"],
+      name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "StereoVideo", "TestKit"],
       swiftSettings: unoptimized),
     .testTarget(
       name: "WebTests", dependencies: ["Packager", "TestKit", "Web"], swiftSettings: unoptimized),

@@ -70,8 +70,10 @@ struct EarlierRunTests {
     }
     let frames = try disk.playlist("v/iframe.m3u8")
     #expect(frames.segments.count == 7 && frames.segments[3].startsDiscontinuity)
-    // The manifest is of this run alone.
-    #expect(try disk.text("manifest.mpd").contains("startNumber=\"3\""))
+    // The manifest is of this run alone, and begins with it.
+    let manifest = try disk.text("manifest.mpd")
+    #expect(manifest.contains("startNumber=\"3\"") && manifest.contains("start=\"PT0S\""))
+    #expect(manifest.contains("presentationTimeOffset"))
   }
 
   @Test("the window slides over the earlier segments, and their files are removed late")

@@ -325,24 +325,37 @@ public struct Packager<Payload: Sendable>: Sendable {
     outputs.append(.file(kind, path: path, [.bytes(Array(text.utf8))]))
   }
 
+  /// Returns the properties of a manifest before the end; nil if the wall-clock time is unknown.
+  private func live(
+    _ tracks: [RenditionTrack<Payload>], path: String
+  ) -> MediaPresentation.Live? {
+    guard let date = fileDate else { return nil }
+    let segment = UInt64(clamping: settings.segment)
+    // Jitter of timestamps is no reason to wait longer.
+    let longest = tracks.map(\.longestSegment).max() ?? 0
+    var live = MediaPresentation.Live(
+      availabilityStartTime: date, publishTime: date &+ max(starts.frontier, 0),
+      minimumUpdatePeriod: segment,
+      delay: 3 * (longest > segment + segment / 4 ? min(longest, 1 << 60) : segment),
+      clock: FileNames.address(of: path, from: path))
+    if settings.kind == .live, settings.playlistLength > 0 {
+      let (window, isEndless) = segment.multipliedReportingOverflow(
+        by: UInt64(settings.playlistLength))
+      live.timeShiftBufferDepth = isEndless ? nil : window
+      if !isEndless { live.delay = min(live.delay, max(window, segment * 2)) }
+    }
+    return live
+  }
+
   private func manifest(
     _ tracks: [RenditionTrack<Payload>], path: String
   ) -> MediaPresentation? {
-    let target = UInt64(settings.target)
     var kind = MediaPresentation.Kind.onDemand
     if !hasEnded || !settings.hasEnd || isToBeContinued {
-      guard let date = fileDate else { return nil }
-      var live = MediaPresentation.Live(
-        availabilityStartTime: date, publishTime: date &+ max(starts.frontier, 0),
-        minimumUpdatePeriod: target,
-        timeShiftBufferDepth: settings.kind == .live && settings.playlistLength > 0
-          ? target * UInt64(settings.playlistLength) : nil)
-      if settings.partDuration > 0 {
-        live.availabilityTimeOffset = target - min(target, settings.partDuration)
-      }
+      guard let live = live(tracks, path: path) else { return nil }
       kind = .live(live)
     }
-    var presentation = MediaPresentation(kind, minimumBufferTime: target)
+    var presentation = MediaPresentation(kind, minimumBufferTime: UInt64(settings.target))
     // All renditions have the same discontinuities.
     let starts = Set(tracks.flatMap { $0.periods.map(\.start) }).sorted()
     presentation.periods = starts.compactMap { start in
@@ -351,7 +364,7 @@ public struct Packager<Payload: Sendable>: Sendable {
           track.representation($0, path: path)
         }
       }
-      return representations.isEmpty
+      return representations.allSatisfy(\.segments.isEmpty)
         ? nil : MediaPresentation.Period(UInt64(clamping: start), representations)
     }
     return presentation

@@ -262,12 +262,14 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     if pending.count > count { next[id] = describe(pending[count]).decodeTime }
     guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
     let payloads = pending.samples.prefix(count).map(\.payload)
+    let earliest = pending.samples.prefix(count).map(\.presentationTime).min() ?? 0
     pending.removeFirst(count)
     fragmentNumber = fragment.sequenceNumber
     let duration = clock.nanoseconds(fragment.parts.first?.duration ?? 0)
     if settings.partDuration > 0 { longestPart = max(longestPart, duration) }
     let chunk = Chunk(
-      fragment: fragment, payloads: payloads, time: first.presentationTime, duration: duration)
+      fragment: fragment, payloads: payloads, time: first.presentationTime, duration: duration,
+      earliest: earliest)
     chunks.append(chunk)
     guard settings.partDuration > 0 else { return }
     let path = partPath(chunks.count - 1)
@@ -357,13 +359,14 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let startUnits =
       chunks.first?.fragment.parts.first?.decodeTime
       ?? UInt64(clamping: clock.units(start))
-    periods[periods.count - 1].timeline.append(
-      .init(
-        start: startUnits,
-        duration: chunks.isEmpty
-          ? UInt64(clamping: clock.units(Int64(clamping: duration)))
-          : chunks.reduce(0) { $0 + ($1.fragment.parts.first?.duration ?? 0) },
-        isGap: chunks.isEmpty))
+    var listed = MediaPresentation.Representation.Segment(
+      start: startUnits,
+      duration: chunks.isEmpty
+        ? UInt64(clamping: clock.units(Int64(clamping: duration)))
+        : chunks.reduce(0) { $0 + ($1.fragment.parts.first?.duration ?? 0) },
+      isGap: chunks.isEmpty)
+    listed.hasLeadingPictures = chunks.contains { $0.earliest < first }
+    periods[periods.count - 1].timeline.append(listed)
     outputs.append(
       .segment(
         PackagedSegment(

@@ -10,6 +10,8 @@ extension RenditionTrack {
     /// Presentation time of the first sample, in nanoseconds.
     let time: Int64
     let duration: UInt64
+    /// Presentation time of the sample that is shown first, in nanoseconds.
+    let earliest: Int64
 
     var blocks: [Output.Block] {
       [.bytes(fragment.header)] + payloads.map { .payload($0) }
@@ -55,7 +57,7 @@ extension RenditionTrack {
     var removedCount: UInt64 = 0
   }
 
-  /// Returns a period of this rendition for a DASH manifest; nil if none of its segments is listed.
+  /// Returns a period of this rendition for a DASH manifest, without segments if none is listed.
   func representation(_ period: RenditionPeriod, path: String) -> MediaPresentation.Representation?
   {
     // Gaps have no files, and a manifest has no word for them: those before the first segment and
@@ -63,26 +65,41 @@ extension RenditionTrack {
     let gapCount = period.timeline.prefix(while: \.isGap).count
     var segments = Array(period.timeline.dropFirst(gapCount))
     while segments.last?.isGap ?? false { segments.removeLast() }
-    guard let initialization = period.initializationPath, !segments.isEmpty else { return nil }
+    if period.initializationPath == nil { segments = [] }
     let rendition = period.rendition
-    let content: MediaPresentation.Content
-    switch (rendition.content, rendition.track.sampleEntry) {
-    case (.video(let video), .video(let entry)):
-      content = .video(
-        width: Int(entry.width), height: Int(entry.height), frameRate: video.frameRate)
-    case (.audio(let audio), .audio(let entry)):
-      content = .audio(
-        sampleRate: entry.sampleRate, channelCount: Int(entry.channelCount),
-        language: audio.language)
-    default:
-      return nil
-    }
+    guard let content = MediaPresentation.Content(rendition) else { return nil }
     let media = FileNames.template(settings.names.segment, rendition: rendition.name, from: path)
     return MediaPresentation.Representation(
       id: rendition.name, content: content, codecs: rendition.codecs, bandwidth: bitRate.peak,
       timescale: rendition.track.timescale,
-      initialization: FileNames.address(of: initialization, from: path),
+      initialization: period.initializationPath.map { FileNames.address(of: $0, from: path) } ?? "",
       media: media, startNumber: period.firstSequence + period.removedCount + UInt64(gapCount),
       segments: segments)
+  }
+}
+
+extension MediaPresentation.Content {
+  /// The properties of a rendition; nil if its media type is not that of its sample entry.
+  fileprivate init?(_ rendition: Rendition) {
+    switch (rendition.content, rendition.track.sampleEntry) {
+    case (.video(let video), .video(let entry)):
+      var content = MediaPresentation.Video(
+        width: Int(entry.width), height: Int(entry.height), frameRate: video.frameRate,
+        layout: video.layout)
+      content.range = video.range
+      content.pixelAspectRatio = entry.pixelAspectRatio
+      content.colour = entry.colour
+      self = .video(content)
+    case (.audio(let audio), .audio(let entry)):
+      // Names that are made up tell nothing.
+      let isMadeUp = audio.name == audio.language || audio.name == rendition.name
+      self = .audio(
+        MediaPresentation.Audio(
+          sampleRate: entry.sampleRate, channelCount: Int(entry.channelCount),
+          language: audio.language, title: isMadeUp ? nil : audio.name,
+          isDefault: audio.isDefault))
+    default:
+      return nil
+    }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /// A DASH manifest over the segments of HLS playlists (ISO/IEC 23009-1), with an adaptation set for
-/// each video and audio rendition.
+/// the renditions between which players switch: those of both eyes, those of one eye, and those of
+/// each audio track.
 public struct MediaPresentation: Equatable, Sendable {
   /// Whether the presentation is complete or live.
   public enum Kind: Equatable, Sendable {
@@ -17,78 +18,24 @@ public struct MediaPresentation: Equatable, Sendable {
     public var availabilityStartTime: Int64
     /// Wall-clock time at which the manifest was written, since 1970-01-01 00:00 UTC.
     public var publishTime: Int64
-    /// Minimum interval between updates of the manifest.
+    /// Minimum interval between updates of the manifest: the duration of a segment.
     public var minimumUpdatePeriod: UInt64
     /// How long segments stay available; nil for unlimited time.
     public var timeShiftBufferDepth: UInt64?
-    /// How long before its end a segment can be requested; 0 for not before.
-    public var availabilityTimeOffset: UInt64 = 0
+    /// Delay at which players are to show the stream, three segments.
+    public var delay: UInt64
+    /// URI whose server tells the time: that of the manifest.
+    public var clock: String
 
-    /// Creates properties of a presentation whose segments are available only when complete.
+    /// Creates properties of a presentation whose segments stay available.
     public init(
       availabilityStartTime: Int64, publishTime: Int64, minimumUpdatePeriod: UInt64,
-      timeShiftBufferDepth: UInt64? = nil
+      delay: UInt64, clock: String
     ) {
       self.availabilityStartTime = availabilityStartTime
       self.publishTime = publishTime
       self.minimumUpdatePeriod = minimumUpdatePeriod
-      self.timeShiftBufferDepth = timeShiftBufferDepth
-    }
-  }
-
-  /// Media type and properties of a rendition.
-  public enum Content: Equatable, Sendable {
-    /// Width and height of one eye, in pixels.
-    /// Audio; the sample rate is in hertz, the language a BCP 47 tag.
-    case video(width: Int, height: Int, frameRate: FrameRate?)
-    case audio(sampleRate: UInt32, channelCount: Int, language: String?)
-  }
-
-  /// A rendition with its segments.
-  public struct Representation: Equatable, Sendable {
-    /// The name of the rendition.
-    public var id: String
-    /// Media type and properties.
-    public var content: Content
-    /// RFC 6381, such as `hvc1.1.6.L123.B0`.
-    public var codecs: String
-    /// Bits per second.
-    public var bandwidth: UInt64
-    /// Units per second of the segments' times.
-    public var timescale: UInt32
-    /// URI of the initialization segment.
-    public var initialization: String
-    /// URI template of the segments, with `$Number%05d$` for their number.
-    public var media: String
-    /// Number of the first segment.
-    public var startNumber: UInt64
-    /// Start and duration of each segment.
-    public var segments: [Segment]
-
-    /// Position of a segment, in units of the timescale.
-    public struct Segment: Equatable, Sendable {
-      /// Media time of the start.
-      public var start: UInt64
-      /// Duration.
-      public var duration: UInt64
-      /// Whether the rendition has nothing there, and no file.
-      public var isGap: Bool
-
-      /// Creates a position.
-      public init(start: UInt64, duration: UInt64, isGap: Bool = false) {
-        (self.start, self.duration, self.isGap) = (start, duration, isGap)
-      }
-    }
-
-    /// Creates a representation.
-    public init(
-      id: String, content: Content, codecs: String, bandwidth: UInt64, timescale: UInt32,
-      initialization: String, media: String, startNumber: UInt64,
-      segments: [Segment]
-    ) {
-      (self.id, self.content, self.codecs, self.bandwidth) = (id, content, codecs, bandwidth)
-      (self.timescale, self.initialization) = (max(timescale, 1), initialization)
-      (self.media, self.startNumber, self.segments) = (media, startNumber, segments)
+      (self.delay, self.clock) = (delay, clock)
     }
   }
 
@@ -96,7 +43,7 @@ public struct MediaPresentation: Equatable, Sendable {
   public struct Period: Equatable, Sendable {
     /// Start in nanoseconds on the timeline of the segments.
     public var start: UInt64
-    /// The renditions in this period.
+    /// The renditions in this period, in the same order in all periods.
     public var representations: [Representation]
 
     /// Creates a period.
@@ -120,147 +67,87 @@ public struct MediaPresentation: Equatable, Sendable {
 
   /// The content of the manifest file.
   public var text: String {
-    var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", header]
-    for period in periods {
-      // The ID of a period stays the same when earlier ones are removed.
-      let id = period.start / 1_000_000
-      lines.append(
-        "  <Period id=\"\(id)\" "
-          + "start=\"\(period.start == 0 ? "PT0S" : Self.duration(period.start))\">"
-      )
-      for (index, representation) in period.representations.enumerated() {
-        lines.append("    <AdaptationSet id=\"\(index)\" \(representation.setAttributes)>")
-        lines += representation.lines(in: kind, from: period.start).map { "      " + $0 }
-        lines.append("    </AdaptationSet>")
-      }
-      lines.append("  </Period>")
-    }
-    if case .live(let live) = kind {
-      // Lets players compare their clock with that of the server.
-      lines.append(
-        "  <UTCTiming schemeIdUri=\"urn:mpeg:dash:utc:direct:2014\" "
-          + "value=\"\(UTCTime.text(live.publishTime))\"/>")
-    }
-    lines.append("</MPD>")
+    let lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"] + element.lines
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private var header: String {
-    var attributes = [
-      "xmlns=\"urn:mpeg:dash:schema:mpd:2011\"",
-      "profiles=\"urn:mpeg:dash:profile:cmaf:2019,urn:mpeg:dash:profile:isoff-live:2011\"",
-      "minBufferTime=\"\(Self.duration(minimumBufferTime))\"",
-    ]
+  private var element: ManifestElement {
+    var element = ManifestElement("MPD")
+    element.add("xmlns", "urn:mpeg:dash:schema:mpd:2011")
+    element.add(
+      "profiles", "urn:mpeg:dash:profile:cmaf:2019,urn:mpeg:dash:profile:isoff-live:2011")
+    element.add("minBufferTime", Self.duration(minimumBufferTime))
     switch kind {
     case .onDemand:
-      attributes += [
-        "type=\"static\"", "mediaPresentationDuration=\"\(Self.duration(duration))\"",
-      ]
+      element.add("type", "static")
+      let end = periods.flatMap(\.representations).map(\.end).max() ?? 0
+      element.add("mediaPresentationDuration", Self.duration(end - min(origin, end)))
     case .live(let live):
-      attributes += [
-        "type=\"dynamic\"",
-        "availabilityStartTime=\"\(UTCTime.text(live.availabilityStartTime))\"",
-        "publishTime=\"\(UTCTime.text(live.publishTime))\"",
-        "minimumUpdatePeriod=\"\(Self.duration(live.minimumUpdatePeriod))\"",
-      ]
-      if let depth = live.timeShiftBufferDepth {
-        attributes.append("timeShiftBufferDepth=\"\(Self.duration(depth))\"")
-      }
+      live.addAttributes(to: &element)
+      element.add(live.serviceDescription)
     }
-    return "<MPD \(attributes.joined(separator: " "))>"
+    for (index, period) in periods.enumerated() {
+      let isFirst = index == 0 && kind == .onDemand
+      element.add(period.element(from: isFirst ? origin : period.start, origin: origin))
+    }
+    if case .live(let live) = kind {
+      // Lets players compare their clock with that of the server, which dates its answers.
+      element.add(
+        ManifestElement(
+          "UTCTiming", scheme: "urn:mpeg:dash:utc:http-head:2014", value: live.clock))
+    }
+    return element
   }
 
-  /// End of the longest rendition, in nanoseconds.
-  private var duration: UInt64 {
-    periods.flatMap(\.representations).map { representation in
-      guard let last = representation.segments.last else { return 0 }
-      let end = last.start &+ last.duration
-      let product = end.multipliedFullWidth(by: 1_000_000_000)
-      let scale = UInt64(representation.timescale)
-      return product.high < scale ? scale.dividingFullWidth(product).quotient : .max
-    }.max() ?? 0
+  /// Media time at presentation time 0, in nanoseconds: a finished presentation begins with its
+  /// first sample, or players would show nothing up to there.
+  private var origin: UInt64 {
+    guard kind == .onDemand, let first = periods.first else { return 0 }
+    let starts = first.representations.filter { !$0.segments.isEmpty }.map(\.start)
+    return starts.min() ?? first.start
   }
 
-  private static func duration(_ nanoseconds: UInt64) -> String {
-    "PT\(seconds(nanoseconds, decimals: 3))S"
+  static func duration(_ nanoseconds: UInt64) -> String {
+    nanoseconds == 0 ? "PT0S" : "PT\(seconds(nanoseconds, decimals: 3))S"
   }
 }
 
-extension MediaPresentation.Representation {
-  fileprivate var setAttributes: String {
-    let common = "segmentAlignment=\"true\" startWithSAP=\"1\""
-    switch content {
-    case .video(let width, let height, let frameRate):
-      let rate = frameRate.map { " frameRate=\"\($0.text)\"" } ?? ""
-      return "contentType=\"video\" mimeType=\"video/mp4\" width=\"\(width)\" "
-        + "height=\"\(height)\"\(rate) \(common)"
-    case .audio(_, _, let language):
-      let tag = language.map { " lang=\"\(Self.escaped($0))\"" } ?? ""
-      return "contentType=\"audio\" mimeType=\"audio/mp4\"\(tag) \(common)"
-    }
+extension MediaPresentation.Live {
+  fileprivate func addAttributes(to element: inout ManifestElement) {
+    element.add("type", "dynamic")
+    element.add("availabilityStartTime", UTCTime.text(availabilityStartTime))
+    element.add("publishTime", UTCTime.text(publishTime))
+    element.add("minimumUpdatePeriod", MediaPresentation.duration(minimumUpdatePeriod))
+    element.add("timeShiftBufferDepth", timeShiftBufferDepth.map(MediaPresentation.duration))
+    element.add("suggestedPresentationDelay", MediaPresentation.duration(delay))
   }
 
-  fileprivate func lines(in kind: MediaPresentation.Kind, from start: UInt64) -> [String] {
-    var head = "<Representation id=\"\(Self.escaped(id))\" codecs=\"\(Self.escaped(codecs))\" "
-    head += "bandwidth=\"\(bandwidth)\""
-    if case .audio(let rate, _, _) = content { head += " audioSamplingRate=\"\(rate)\"" }
-    var lines = [head + ">"]
-    if case .audio(_, let count, _) = content {
-      lines.append(
-        "  <AudioChannelConfiguration "
-          + "schemeIdUri=\"urn:mpeg:dash:23003:3:audio_channel_configuration:2011\" "
-          + "value=\"\(count)\"/>")
-    }
-    var template =
-      "  <SegmentTemplate timescale=\"\(timescale)\" startNumber=\"\(startNumber)\" "
-      + "initialization=\"\(Self.escaped(initialization))\" media=\"\(Self.escaped(media))\""
-    if start > 0 {
-      let second: UInt64 = 1_000_000_000
-      let units = start.multipliedFullWidth(by: UInt64(timescale))
-      // Rounded to the nearest, since both times are.
-      let (whole, rest) = units.high < second ? second.dividingFullWidth(units) : (0, 0)
-      let offset = whole + (rest * 2 >= second ? 1 : 0)
-      template += " presentationTimeOffset=\"\(offset)\""
-    }
-    if case .live(let live) = kind, live.availabilityTimeOffset > 0 {
-      template +=
-        " availabilityTimeOffset=\"\(seconds(live.availabilityTimeOffset, decimals: 3))\""
-        + " availabilityTimeComplete=\"false\""
-    }
-    lines.append(template + ">")
-    lines.append("    <SegmentTimeline>")
-    lines += timeline.map { "      " + $0 }
-    lines += ["    </SegmentTimeline>", "  </SegmentTemplate>", "</Representation>"]
-    return lines
+  /// The latency that players are to keep (ISO/IEC 23009-1 annex K), in milliseconds. At less than
+  /// two segments, they would wait for the one that is being written, and for the manifest.
+  fileprivate var serviceDescription: ManifestElement {
+    var latency = ManifestElement("Latency")
+    latency.add("min", String(delay / 1_500_000))
+    latency.add("target", String(delay / 1_000_000))
+    var description = ManifestElement("ServiceDescription")
+    description.add("id", "0")
+    description.add(latency)
+    return description
   }
+}
 
-  /// The rows of the segment timeline; successive segments of equal duration share a row.
-  private var timeline: [String] {
-    var rows: [(start: UInt64, duration: UInt64, count: Int)] = []
-    var end: UInt64?
-    for segment in segments {
-      if let last = rows.last, last.duration == segment.duration, segment.start == end {
-        rows[rows.count - 1].count += 1
-      } else {
-        rows.append((segment.start, segment.duration, 1))
-      }
-      end = segment.start &+ segment.duration
-    }
-    return rows.map { row in
-      let repeats = row.count > 1 ? " r=\"\(row.count - 1)\"" : ""
-      return "<S t=\"\(row.start)\" d=\"\(row.duration)\"\(repeats)/>"
-    }
-  }
-
-  private static func escaped(_ text: String) -> String {
-    text.reduce(into: "") { result, character in
-      switch character {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      default: result.append(character)
-      }
-    }
+extension MediaPresentation.Period {
+  /// The element.
+  ///
+  /// - Parameters:
+  ///   - start: Media time at which it starts, in nanoseconds.
+  ///   - origin: Media time at presentation time 0, in nanoseconds.
+  fileprivate func element(from start: UInt64, origin: UInt64) -> ManifestElement {
+    var element = ManifestElement("Period")
+    // The ID of a period stays the same when earlier ones are removed.
+    element.add("id", String(self.start / 1_000_000))
+    element.add("start", MediaPresentation.duration(start - min(origin, start)))
+    let sets = AdaptationSet.sets(of: representations)
+    for set in sets { element.add(set.element(from: start, among: sets)) }
+    return element
   }
 }
