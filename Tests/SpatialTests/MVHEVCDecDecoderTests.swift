@@ -273,7 +273,7 @@ struct MVHEVCDecDecoderTests {
 }
 
 extension ElementFactory {
-  fileprivate static func nameOf(_ factory: OpaquePointer) -> String {
+  static func nameOf(_ factory: OpaquePointer) -> String {
     guard let name = gst_object_get_name(UnsafeMutablePointer(factory)) else { return "" }
     defer { g_free(name) }
     return String(cString: name)

@@ -56,30 +56,35 @@ extension HostileAct {
   /// so.
   var seen: [String: Seen] {
     switch self {
-    case .seek: .every(Self.all, ["stereotestsrc": .end, "mvhevchlssink": nil])
+    case .seek:
+      .every(Self.all, ["stereotestsrc": .end, "mvhevchlssink": nil, "mvctsdemux": nil])
     case .failedStart, .noVideoMeta, .fourAtOnce, .upAndDown:
       .every(Self.all, ["stereotestsrc": .end])
     case .raisedRank: .every(Self.all, ["stereotestsrc": .end])
     case .lateTag:
       .every(Self.all, ["stereotestsrc": .end, "mvhevcdemux": nil])
-    case .flushThenEnd: .every(.end, ["mvhevcdemux": .failure("ended before")])
+    case .flushThenEnd:
+      .every(
+        .end,
+        ["mvhevcdemux": .failure("ended before"), "mvctsdemux": .failure("no video")])
     case .padGone:
       .every(
         .flow(.notLinked),
         [
           "sbssplit": Self.all, "mvhevcdec": Self.all, "mvhevcdemux": Self.all,
-          "mvhevcmux": Self.all,
+          "mvhevcmux": Self.all, "mvcdec": Self.all,
           // A source that has not ended by then can only report to the application.
           "stereotestsrc": .endOrFailure("internal data stream error"),
           // These are at their end before they could notice.
-          "mvhevcenc": .end, "mvhevcsbsenc": .end, "mvhevchlssink": .end,
+          "mvhevcenc": .end, "mvhevcsbsenc": .end, "mvhevchlssink": .end, "mvcflatten": .end,
+          "mvctsdemux": .end,
         ])
     case .shortBuffer:
       .every(
         .failure("small"),
         [
           "stereotestsrc": nil, "stereotagger": Self.all, "mvhevcdec": .end, "mvhevcdemux": .end,
-          "mvhevchlssink": .end,
+          "mvhevchlssink": .end, "mvcdec": .end, "mvcflatten": .end, "mvctsdemux": .end,
         ])
     case .capsChange:
       .every(
@@ -95,6 +100,7 @@ extension HostileAct {
           "mvhevchlssink": .failure("ended before"),
           "mvhevcenc": .failure("ended before"), "mvhevcsbsenc": .failure("ended before"),
           "mvhevcmux": .failure("ended before"), "mvhevcdemux": .failure("end"),
+          "mvctsdemux": .failure("ended before"),
         ])
     case .gapBeforeSegment: .every(Self.all, ["stereotestsrc": nil])
     case .noTimestamps:
@@ -117,9 +123,14 @@ extension [String: Seen] {
   ) -> [String: Seen] {
     var table = Dictionary(uniqueKeysWithValues: PluginTests.elements.map { ($0, seen) })
     // Nothing comes out of a sink.
-    if case .pictures(let count) = seen, count > 0 { table["mvhevchlssink"] = .end }
+    if case .pictures(let count) = seen, count > 0 {
+      table["mvhevchlssink"] = .end
+      // Each eye's pictures are pictures of its own.
+      table["mvcflatten"] = .pictures(2 * count)
+    }
     for (name, other) in others { table[name] = other }
     table["mvhevcautodemux"] = table["mvhevcdemux"]
+    table["mvctsautodemux"] = table["mvctsdemux"]
     return table
   }
 }

@@ -86,6 +86,10 @@ struct HostileActor: Sendable {
           "multivariant-playlist-location": "\(place)/main.m3u8",
         ])
     case "mvhevcdec": return actor([try await coded("sink")])
+    case "mvcdec", "mvcflatten": return actor([try await multiview("sink")])
+    case "mvctsdemux": return actor([try await disc("sink", "video/mpegts,systemstream=true")])
+    case "mvctsautodemux":
+      return actor([try await disc("sink", "video/mpegts,systemstream=true,views=2")])
     case "mvhevcdemux": return actor([try await movie("sink", folder)])
     case "mvhevcautodemux":
       return actor([try await movie("sink", folder, caps: "video/quicktime,layers=2")])
@@ -139,6 +143,43 @@ struct HostileActor: Sendable {
     }
     let (caps, contents) = try await stream(256)
     return Input(pad: pad, caps: caps, contents: contents, changed: try await stream(320))
+  }
+
+  /// H.264 MVC, an access unit a buffer.
+  private static func multiview(_ pad: String) async throws -> Input {
+    func stream(_ width: Int) async throws -> (caps: Caps, contents: [Content]) {
+      let coded = try await MVCStream.make(
+        frames: pictures, caps: "width=\(width),height=64,framerate=30/1")
+      let start = coded.units.map(\.dts).min() ?? 0
+      let contents = zip(coded.units, coded.accessUnits).map { unit, bytes in
+        Content(
+          bytes: bytes, pts: unit.pts - start, dts: unit.dts - start, duration: frameDuration,
+          flags: unit.isKeyframe ? [] : .deltaUnit)
+      }
+      let caps = Caps(
+        "video/x-h264",
+        [
+          "stream-format": "byte-stream", "alignment": "au", "framerate": .fraction(.init(30, 1)),
+          "width": .int(Int32(width / 2)), "height": 64,
+        ])
+      return (caps, contents)
+    }
+    let (caps, contents) = try await stream(256)
+    return Input(pad: pad, caps: caps, contents: contents, changed: try await stream(320))
+  }
+
+  /// A transport stream of H.264 MVC in chunks of half a kilobyte.
+  private static func disc(_ pad: String, _ description: String) async throws -> Input {
+    let bytes = try await MVCStream.make(
+      frames: pictures, caps: "width=256,height=64,framerate=30/1"
+    ).discBytes
+    let contents = stride(from: 0, to: bytes.count, by: 512).map {
+      Content(bytes: Array(bytes[$0..<min(bytes.count, $0 + 512)]))
+    }
+    let caps = Caps(parsing: description) ?? .empty
+    return Input(
+      pad: pad, format: .bytes, caps: caps, contents: contents,
+      changed: (Caps(parsing: "\(description),variant=iso") ?? caps, contents))
   }
 
   /// A movie in chunks of half a kilobyte, its index first.

@@ -204,7 +204,8 @@ extension MovieFacts {
 
   /// Where the movie is shown in three dimensions, and where it is not; see the table in README.md.
   private func playing(_ verdict: SpatialVerdict) -> String {
-    let others = "the \(baseEye.map { "\($0.rawValue) eye" } ?? "base \(stereo == .twoViews ? "view" : "layer")'s eye")"
+    let base = stereo == .twoViews ? "base view's eye" : "base layer's eye"
+    let others = "the \(baseEye.map { "\($0.rawValue) eye" } ?? base)"
     let headsets = "Apple Vision Pro"
     switch stereo {
     case .layered where verdict.isImmersive && verdict.isSpatial:
@@ -254,7 +255,7 @@ extension MovieFacts {
       let level = Double(record.profileTierLevel.levelIDC) / 30
       facts.append("level \(NumberFormat.decimal(level, 1))")
       facts.append("\(record.bitDepthLuma) bit")
-    } else if let record = entry.configuration.first(where: { ["avcC", "mvcC"].contains($0.type) })?.payload,
+    } else if let record = (entry.configuration.first { $0.type == "avcC" })?.payload ?? entry.mvcC,
       record.count > 3
     {
       let name: [UInt8: String] = [

@@ -44,7 +44,7 @@ struct EyeDecoderBin: Sendable {
   /// - Parameters:
   ///   - bin: the bin.
   ///   - declaration: the element that flattens.
-  ///   - codec: the plain codec of what it makes.
+  ///   - codec: the plain codec that results.
   ///   - prepare: sets up the element that flattens, before it starts.
   func start<Flattening: FlatteningElement>(
     _ bin: some BinImplementation, _ declaration: ElementDeclaration<Flattening>,

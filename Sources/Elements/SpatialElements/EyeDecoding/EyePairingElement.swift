@@ -3,8 +3,8 @@
 import GStreamer
 import StereoVideo
 
-/// The last part of `mvhevcdec` and `mvcdec`: takes decoded frames of both eyes and outputs one stream for each
-/// eye.
+/// The last part of `mvhevcdec` and `mvcdec`: takes decoded frames of both eyes and outputs one
+/// stream for each eye.
 let eyePairing = ElementDeclaration<EyePairingElement>(
   name: "mvhevcpairing", typeName: "GstMVHEVCPairing",
   longName: "Eye pairing", klass: "Filter/Video",

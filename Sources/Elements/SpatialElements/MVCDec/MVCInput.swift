@@ -7,8 +7,8 @@ import StereoVideo
 
 /// An H.264 stream that may have a second view, as described by its caps.
 struct MVCInput {
-  /// Streams in any framing and alignment; a byte stream needs no parser upstream. h264parse chooses
-  /// the first format: in `codec_data`, it would lose an SPS whose id a subset SPS has, too.
+  /// Streams in any framing and alignment; a byte stream needs no parser upstream. h264parse
+  /// chooses the first format: in `codec_data`, it would lose an SPS whose id a subset SPS has, too.
   static let template = Caps(
     "video/x-h264", ["stream-format": .strings(["byte-stream", "avc", "avc3"])])
 
@@ -90,8 +90,8 @@ struct MVCInput {
     return try MVCDecoderConfiguration(isFirst ? .avcC : .mvcC, bytes: record)
   }
 
-  /// Whether a flattener for `other` can go on with this input. New parameter sets do not end a
-  /// stream: a parser refines its caps, and may give the sets of one view at a time.
+  /// Whether a flattener for `other` can continue with this input. New parameter sets do not end
+  /// a stream: a parser refines its caps, and may give the sets of one view at a time.
   func continues(_ other: MVCInput) -> Bool {
     framing == other.framing && alignment == other.alignment && baseEye == other.baseEye
   }

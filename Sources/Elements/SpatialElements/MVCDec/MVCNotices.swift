@@ -58,7 +58,7 @@ struct MVCNotices {
     once(
       .lonePicture,
       "The stream has no pictures of the \(baseEye.other.rawValue) eye here; the "
-        + "\(baseEye.rawValue) eye goes on alone.")
+        + "\(baseEye.rawValue) eye continues alone.")
   }
 
   private mutating func once(_ subject: Subject, _ message: String) -> String? {

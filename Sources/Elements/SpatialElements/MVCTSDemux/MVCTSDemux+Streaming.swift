@@ -10,6 +10,8 @@ extension MVCTSDemux {
   struct Output {
     let pad: Pad
     let identity: ElementaryStream.Identity
+    /// The stream's own tags.
+    let tags: TagList
     /// Whether the segment has been sent.
     var hasBegun = false
     /// Whether the next buffer follows an interruption.
@@ -33,6 +35,12 @@ extension MVCTSDemux {
     /// Number of access units of the base view without a second one.
     private var loneCount = 0
 
+    /// Tags of the whole input, for pads to come.
+    private var tags: [Event] = []
+    private var hasData = false
+
+    /// Maximum number of tag events that are kept.
+    private static let tagLimit = 100
     /// Maximum size of the audio that waits for the video, in bytes.
     private static let heldLimit = 16 << 20
 
@@ -42,6 +50,7 @@ extension MVCTSDemux {
     }
 
     mutating func receive(_ bytes: RawSpan) throws {
+      hasData = true
       let events: [MVCTransportDemuxer.Event]
       do {
         events = try demuxer.push(bytes)
@@ -52,6 +61,9 @@ extension MVCTSDemux {
     }
 
     mutating func end(_ event: Event) throws {
+      guard hasData else {
+        throw ElementError(.demux, "The stream ended before its first byte.")
+      }
       let events: [MVCTransportDemuxer.Event]
       do {
         events = try demuxer.end()
@@ -77,7 +89,12 @@ extension MVCTSDemux {
     }
 
     /// Pushes an event on all pads.
-    func push(_ event: Event) { for output in outputs { output.pad.push(event) } }
+    mutating func push(_ event: Event) {
+      let isTags = if case .tags = event.kind { true } else { false }
+      if isTags, tags.count < Self.tagLimit { tags.append(event) }
+      // Tags come after the segment.
+      for output in outputs where output.hasBegun || !isTags { output.pad.push(event) }
+    }
 
     private mutating func process(_ events: [MVCTransportDemuxer.Event]) throws {
       for event in events {
@@ -111,7 +128,7 @@ extension MVCTSDemux {
         // At its start, a stream may have one view alone.
         loneCount += 1
         if loneCount > 16 {
-          warn("lone", "Pictures have no second view; the first one goes on alone.")
+          warn("lone", "Pictures have no second view; the first one continues alone.")
         }
       case .loneDependent, .clockWrapped: element.log.info(element, "\(notice)")
       default: warn("\(notice.kind)".prefix { $0 != "(" }.description, "\(notice).")
@@ -152,17 +169,17 @@ extension MVCTSDemux {
       let info = GStreamer.Stream(
         id: pad.streamID(element, suffix: "\(stream.pid)"), caps: caps,
         type: isVideo ? .video : .audio, isSparse: false, isUnselected: false)
-      let tags = TagList()
+      let own = TagList()
       if let language = stream.language {
-        tags.set(Tag.languageCode, .string(TagList.shortLanguageCode(language) ?? language))
+        own.set(Tag.languageCode, .string(TagList.shortLanguageCode(language) ?? language))
       }
-      info.setTags(tags)
+      info.setTags(own)
       pad.setActive(true)
       pad.useFixedCaps()
       pad.push(.streamStart(info, group: group ?? nextStreamGroup()))
       pad.push(.caps(caps))
       combiner.add(pad)
-      outputs.append(Output(pad: pad, identity: stream.identity))
+      outputs.append(Output(pad: pad, identity: stream.identity, tags: own))
       element.add(pad)
     }
 
@@ -232,6 +249,8 @@ extension MVCTSDemux {
         segment.time = 0
         outputs[index].pad.push(.segment(segment))
         outputs[index].hasBegun = true
+        if !outputs[index].tags.isEmpty { outputs[index].pad.push(.tags(outputs[index].tags)) }
+        for event in tags { outputs[index].pad.push(event) }
       }
       if isDiscontinuity || outputs[index].isDiscontinuous { buffer.flags.insert(.discont) }
       outputs[index].isDiscontinuous = false

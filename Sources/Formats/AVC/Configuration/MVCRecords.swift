@@ -3,7 +3,8 @@
 public import HEVC
 internal import StereoVideo
 
-/// The records of an H.264 stream of two views: `avcC`, and `mvcC` of the dependent view or of both.
+/// The records of an H.264 stream of two views: `avcC`, and `mvcC` of the dependent view or of
+/// both.
 ///
 /// MP4 has a box for each (ISO/IEC 14496-15, 7.6.2). In one block, Matroska's CodecPrivate as
 /// MakeMKV writes it and the caps field `codec_data`, the second follows the first, after a size of
@@ -64,8 +65,8 @@ public struct MVCRecords: Hashable, Sendable {
     mvcC = Self.mvcC(subsets, distinct, lengthSize: base?.lengthSize ?? 4)
   }
 
-  /// Returns `MVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 7.6.2.1); nil if the sets do not fit
-  /// in one, or if there are none.
+  /// Returns `MVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 7.6.2.1); nil if the sets do not
+  /// fit in one, or if there are none.
   private static func mvcC(
     _ subsets: [[UInt8]], _ pps: [[UInt8]], lengthSize: Int
   ) -> [UInt8]? {
