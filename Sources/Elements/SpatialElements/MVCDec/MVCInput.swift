@@ -8,7 +8,8 @@ import StereoVideo
 /// An H.264 stream that may have a second view, as described by its caps.
 struct MVCInput {
   /// Streams in any framing and alignment; a byte stream needs no parser upstream. h264parse
-  /// chooses the first format: in `codec_data`, it would lose an SPS whose id a subset SPS has, too.
+  /// chooses the first format: in `codec_data`, it would lose an SPS whose id a subset SPS has,
+  /// too.
   static let template = Caps(
     "video/x-h264", ["stream-format": .strings(["byte-stream", "avc", "avc3"])])
 
