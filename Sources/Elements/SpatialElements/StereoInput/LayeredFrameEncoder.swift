@@ -83,7 +83,10 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
           + "\(right.formatName).")
     }
     guard !left.isInterlaced, !right.isInterlaced else {
-      throw ElementError(.format, "Interlaced video cannot be encoded; deinterlace it first.")
+      throw ElementError(
+        .format,
+        "Interlaced video cannot be encoded; put the element deinterlace before each pad, or set "
+          + "deinterlace=interlaced for a ready pipeline that has that parameter.")
     }
   }
 
