@@ -154,7 +154,7 @@ let package = Package(
     .target(
       name: "StereoMedia",
       dependencies: [
-        "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "PartialFile", "Reprojection",
+        "AVC", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "PartialFile", "Reprojection",
         "SpatialElements", "StereoVideo", "TransportStream",
       ],
       path: "Sources/Apps/StereoMedia", swiftSettings: strict),

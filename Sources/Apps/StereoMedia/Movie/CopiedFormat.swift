@@ -42,7 +42,7 @@ package enum CopiedFormat: String, Sendable {
 
   /// Copies the first video track, and the audio tracks that a movie takes, without encoding.
   func copy(_ path: String, to movie: String) async throws {
-    let isMVC = self == .transportStream && MVCTransportStream.isIn(path)
+    let isMVC = self == .transportStream && MultiviewProbe.isMultiview(path, self)
     // A parser after mvctsdemux would lose one view's parameter sets.
     let reading = self == .byteStream ? "mvhevcdemux" : isMVC ? "mvctsdemux" : "parsebin"
     let pipeline = try Pipeline(

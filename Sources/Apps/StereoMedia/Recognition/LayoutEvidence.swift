@@ -127,7 +127,7 @@ extension RecognizedLayout {
       if let obstacle = facts.entry?.conversionObstacle { throw .unreadable(obstacle) }
       evidence.declare(facts)
     case .matroska(let video): evidence.declare(video)
-    case .mvcTransportStream, .other: break
+    case .multiview, .other: break
     }
     complete(&evidence)
     // Other containers, and what streams declare themselves, are left to GStreamer.
@@ -159,8 +159,8 @@ package enum ContainerFacts: Sendable {
   case movie(MovieFacts)
   /// A Matroska or WebM file.
   case matroska(MatroskaVideo)
-  /// A transport stream with both views of H.264 MVC.
-  case mvcTransportStream
+  /// A transport stream or a byte stream with both views of H.264 MVC.
+  case multiview
   /// A file of another format.
   case other
 
@@ -173,8 +173,8 @@ package enum ContainerFacts: Sendable {
       if let video = MatroskaVideo(path: path) {
         self = .matroska(video)
       } else {
-        let isMVC = CopiedFormat(path: path) == .transportStream && MVCTransportStream.isIn(path)
-        self = isMVC ? .mvcTransportStream : .other
+        let format = CopiedFormat(path: path)
+        self = format.map { MultiviewProbe.isMultiview(path, $0) } ?? false ? .multiview : .other
       }
     }
   }
@@ -186,7 +186,7 @@ extension ContainerFacts {
     switch self {
     case .movie(let facts): facts.stereo == .twoViews
     case .matroska(let video): video.isMultiview
-    case .mvcTransportStream: true
+    case .multiview: true
     case .other: false
     }
   }

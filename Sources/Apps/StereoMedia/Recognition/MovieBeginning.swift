@@ -51,7 +51,7 @@ package struct MovieBeginning: Sendable {
       case .movie: 0
       // `matroskademux` begins at the first timestamp of the file.
       case .matroska: RunningTime(clamping: found.segmentStart)
-      case .mvcTransportStream, .other: found.segmentStart == 0 ? 0 : nil
+      case .multiview, .other: found.segmentStart == 0 ? 0 : nil
       }
   }
 }

@@ -427,7 +427,7 @@ extension ContainerFacts {
       ["hvc1", "hev1"].contains(facts.entry.map { "\($0.codec)" })
         && facts.video?.description.orientation == .upright
     case .matroska(let video): video.codec == "V_MPEGH/ISO/HEVC"
-    case .mvcTransportStream, .other: false
+    case .multiview, .other: false
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import AVC
 internal import TransportStream
 
 #if canImport(Darwin)
@@ -8,19 +9,35 @@ internal import TransportStream
   internal import Glibc
 #endif
 
-/// Finds out whether a transport stream has both views of H.264 MVC.
-enum MVCTransportStream {
-  /// Number of bytes that are read at most.
+/// Finds out whether a file without an index has both views of H.264 MVC.
+enum MultiviewProbe {
+  /// Number of bytes of a byte stream that have its parameter sets.
+  private static let startLimit = 1 << 20
+  /// Number of bytes of a transport stream that are read at most.
   private static let limit = 8 << 20
   private static let chunk = 1 << 18
   /// Number of access units of one view after which no second one is expected.
   private static let patience = 30
 
-  /// Returns whether a file is such a stream; false if it cannot be read.
-  static func isIn(_ path: String) -> Bool {
+  /// Returns whether a file of a format has both views; false if it cannot be read.
+  static func isMultiview(_ path: String, _ format: CopiedFormat) -> Bool {
+    guard format != .matroska else { return false }
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return false }
     defer { close(file) }
+    return format == .transportStream ? isTransportStream(file) : isByteStream(file)
+  }
+
+  /// Whether a byte stream begins with H.264 and has a subset SPS. One of H.265 has no H.264 SPS:
+  /// its first byte would be that of a reserved type.
+  private static func isByteStream(_ file: CInt) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: startLimit)
+    let count = read(file, &bytes, bytes.count)
+    guard count > 0 else { return false }
+    return MVCDescription(accessUnit: bytes.span.bytes.extracting(0..<count))?.records.mvcC != nil
+  }
+
+  private static func isTransportStream(_ file: CInt) -> Bool {
     var demuxer = MVCTransportDemuxer(hasAudio: false)
     var bytes = [UInt8](repeating: 0, count: chunk)
     var unitCount = 0
