@@ -66,14 +66,23 @@ public struct MVCStream: Sendable {
   public var accessUnits: [[UInt8]] { units.map { Self.stream($0.base + $0.dependent) } }
 
   /// A transport stream with a PID for each view, in packets of 192 bytes, as discs have.
-  public var discBytes: [UInt8] {
+  public var discBytes: [UInt8] { transport().discBytes }
+
+  /// A transport stream with a PID for each view.
+  ///
+  /// - Parameter more: writes other streams after each access unit: gets its number and its times
+  ///   in ticks of 90 kHz.
+  public func transport(
+    streams: [TransportWriter.Stream] = [.base, .dependent],
+    more: (inout TransportWriter, Int, Int64) -> Void = { _, _, _ in }
+  ) -> TransportWriter {
     var writer = TransportWriter()
     func ticks(_ time: ClockTime) -> Int64 { Int64(time.units(perSecond: 90_000)) + 90_000 }
     let start = units.map(\.dts).min() ?? 0
-    for unit in units {
+    for (index, unit) in units.enumerated() {
       if unit.isKeyframe {
         writer.associations()
-        writer.map([.base, .dependent], descriptors: TransportWriter.hdmv)
+        writer.map(streams, descriptors: TransportWriter.hdmv)
       }
       let (pts, dts) = (ticks(unit.pts - start), ticks(unit.dts - start))
       // Without a clock reference, other demuxers wait in vain.
@@ -86,9 +95,13 @@ public struct MVCStream: Sendable {
       writer.pes(
         0x1011, Self.stream(unit.base), pts: pts, dts: dts, length: 0,
         adaptation: [0x10] + reference)
-      writer.pes(0x1012, Self.stream([[24, 0]] + unit.dependent), pts: pts, dts: dts, length: 0)
+      if !unit.dependent.isEmpty {
+        writer.pes(
+          0x1012, Self.stream([[24, 0]] + unit.dependent), pts: pts, dts: dts, length: 0)
+      }
+      more(&writer, index, dts)
     }
-    return writer.discBytes
+    return writer
   }
 
   /// Writes `.m2ts` as a disc has it, and `.mkv` with the records of both views.

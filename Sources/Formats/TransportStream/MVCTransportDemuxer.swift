@@ -62,6 +62,9 @@ public struct MVCTransportDemuxer: Sendable {
   private var reader: TransportStreamReader
   private var interleaver: MVCInterleaver<Stamp>
   private let expectsDependent: Bool
+  /// Audio that came while pictures of the base view wait for the other view: who takes the audio
+  /// first would have to keep it until the pictures come.
+  private var waitingAudio: [ElementaryPacket] = []
   private var position = 0
 
   /// The program that is read; nil before its map has come.
@@ -106,6 +109,7 @@ public struct MVCTransportDemuxer: Sendable {
     let last = try reader.end()
     var events = process(last)
     add(interleaver.end(), to: &events)
+    releaseAudio(to: &events)
     return events
   }
 
@@ -118,6 +122,7 @@ public struct MVCTransportDemuxer: Sendable {
   public mutating func flush(position: Int = 0, near time: Int64? = nil) {
     reader.flush(position: position, near: time)
     interleaver.flush()
+    waitingAudio = []
     self.position = position
   }
 
@@ -134,11 +139,14 @@ public struct MVCTransportDemuxer: Sendable {
         switch packet.identity {
         case .base: push(packet, .base, to: &result)
         case .dependent: push(packet, .dependent, to: &result)
-        case .audio: result.append(.audio(packet))
+        case .audio:
+          waitingAudio.append(packet)
+          if !interleaver.isWaiting { releaseAudio(to: &result) }
         case .other: break
         }
       }
     }
+    if !interleaver.isWaiting { releaseAudio(to: &result) }
     return result
   }
 
@@ -161,6 +169,11 @@ public struct MVCTransportDemuxer: Sendable {
     } catch {
       note(.lostAccessUnit(view, error), to: &events)
     }
+  }
+
+  private mutating func releaseAudio(to events: inout [Event]) {
+    for packet in waitingAudio { events.append(.audio(packet)) }
+    waitingAudio = []
   }
 
   private func note(_ kind: TransportNotice.Kind, to events: inout [Event]) {

@@ -26,7 +26,7 @@ package enum CopiedFormat: String, Sendable {
     func begins(_ bytes: [UInt8]) -> Bool { start.starts(with: bytes) }
     if begins([0x1A, 0x45, 0xDF, 0xA3]) {
       self = .matroska
-    } else if [(0, 188), (4, 192)].contains(where: { offset, size in
+    } else if [(0, 188), (4, 192), (0, 204)].contains(where: { offset, size in
       (0..<2).allSatisfy { start[offset + $0 * size] == 0x47 }
     }) {
       self = .transportStream

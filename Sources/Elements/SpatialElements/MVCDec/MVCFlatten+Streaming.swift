@@ -101,7 +101,12 @@ extension MVCFlatten {
 
     /// Sends an event after the pictures that came before it.
     mutating func send(_ event: Event) {
-      guard sentCaps != nil else { return heldEvents.append(event) }
+      guard sentCaps != nil else {
+        // A gap before the first picture says nothing.
+        if case .gap = event.kind { return }
+        if heldEvents.count < Self.waitingEventLimit { heldEvents.append(event) }
+        return
+      }
       guard let received, received.number > sent?.buffer ?? 0,
         waitingEvents.count < Self.waitingEventLimit
       else {

@@ -75,8 +75,16 @@ struct MVCInput {
   /// from the caps upstream of it.
   static func records(_ block: [UInt8], upstream: [Caps]) -> MVCRecords {
     var records = MVCRecords(block)
-    for caps in upstream where records.mvcC == nil && caps.mediaType == "video/x-h264" {
-      records.mvcC = caps.first?.buffer("codec_data").flatMap { MVCRecords($0.bytes).mvcC }
+    func sets(_ records: MVCRecords) -> [[UInt8]]? {
+      (try? configuration(records.avcC))?.sequenceParameterSets
+    }
+    for caps in upstream where records.mvcC == nil {
+      // What is farther upstream has been decoded, or is another stream.
+      guard caps.mediaType == "video/x-h264" else { break }
+      guard let block = caps.first?.buffer("codec_data") else { continue }
+      let other = MVCRecords(block.bytes)
+      guard sets(other) == sets(records) else { break }
+      records.mvcC = other.mvcC
     }
     return records
   }

@@ -9,13 +9,17 @@ extension MVCTSDemux {
   /// A source pad.
   struct Output {
     let pad: Pad
-    let identity: ElementaryStream.Identity
+    fileprivate(set) var stream: ElementaryStream
     /// The stream's own tags.
     let tags: TagList
     /// Whether the segment has been sent.
     var hasBegun = false
     /// Whether the next buffer follows an interruption.
     var isDiscontinuous = true
+    /// Time up to which the stream has been sent, in ticks of 90 kHz.
+    var end: Int64?
+
+    fileprivate var isVideo: Bool { stream.identity == .base }
   }
 
   struct Streaming {
@@ -29,6 +33,9 @@ extension MVCTSDemux {
     /// Audio that came before the description of the video.
     private var heldAudio: [ElementaryPacket] = []
     private var heldByteCount = 0
+    /// Access units of the base view alone, which wait for the description of both views.
+    private var heldUnits: [StereoAccessUnit] = []
+    private var heldDescription: MVCDescription?
     /// The time at which running time begins, in ticks of 90 kHz.
     private var origin: Int64?
     private var said: Set<String> = []
@@ -39,9 +46,15 @@ extension MVCTSDemux {
     private var tags: [Event] = []
     private var hasData = false
 
+    /// Number of access units that wait for the second view's parameter sets.
+    private static let heldUnitLimit = 64
+    /// Audio that is silent for longer has a gap: a second, in ticks of 90 kHz.
+    private static let silence: Int64 = 90_000
+    /// Maximum number of subjects of warnings.
+    private static let subjectLimit = 100
     /// Maximum number of tag events that are kept.
     private static let tagLimit = 100
-    /// Maximum size of the audio that waits for the video, in bytes.
+    /// Maximum size of what waits for the description of the video, in bytes.
     private static let heldLimit = 16 << 20
 
     init(_ element: MVCTSDemux, program: Int?) {
@@ -71,18 +84,22 @@ extension MVCTSDemux {
         throw ElementError(.demux, "This cannot be read: \(error).")
       }
       try process(events)
+      if description == nil, let held = heldDescription { try begin(held) }
       guard !outputs.isEmpty else {
         let reason = demuxer.failure.map { "\($0)" } ?? "no picture has the parameter sets"
         throw ElementError(.demux, "There is no video to read: \(reason).")
       }
-      for output in outputs { output.pad.push(event) }
+      for index in outputs.indices {
+        sendSegment(index)
+        outputs[index].pad.push(event)
+      }
     }
 
     /// Discards what is in progress, after a flush.
     mutating func flush() {
       demuxer.flush()
       combiner.reset()
-      heldAudio = []
+      (heldAudio, heldByteCount, heldUnits, heldDescription) = ([], 0, [], nil)
       for index in outputs.indices {
         (outputs[index].hasBegun, outputs[index].isDiscontinuous) = (false, true)
       }
@@ -136,36 +153,41 @@ extension MVCTSDemux {
     }
 
     private mutating func warn(_ subject: String, _ message: String) {
-      guard said.insert(subject).inserted else { return element.log.warning(element, message) }
+      guard said.count < Self.subjectLimit, said.insert(subject).inserted else {
+        return element.log.warning(element, message)
+      }
       element.postWarning(ElementError(.demux, message))
     }
 
     // MARK: Pads
 
-    /// Adds the pads once the first picture with parameter sets has come.
-    private mutating func addPads(_ description: MVCDescription, _ unit: StereoAccessUnit) throws {
-      let streams = demuxer.program?.streams ?? []
-      for stream in streams {
+    /// Adds the pads and sends what waited for them.
+    private mutating func begin(_ description: MVCDescription) throws {
+      self.description = description
+      for stream in demuxer.program?.streams ?? [] {
         guard let caps = stream.identity == .base ? videoCaps(description) : stream.caps else {
           continue
         }
         try addPad(stream, caps)
       }
       element.noMorePads()
-      let times = [unit.decodingTime, unit.presentationTime] + heldAudio.map(\.presentationTime)
+      let first = heldUnits.first
+      let times =
+        [first?.decodingTime, first?.presentationTime] + heldAudio.map(\.presentationTime)
       origin = times.compactMap { $0 }.min()
-      let held = heldAudio
-      heldAudio = []
-      for packet in held { try send(packet) }
+      let (audio, units) = (heldAudio, heldUnits)
+      (heldAudio, heldByteCount, heldUnits) = ([], 0, [])
+      for packet in audio { try send(packet) }
+      for unit in units { try send(unit) }
     }
 
     private mutating func addPad(_ stream: ElementaryStream, _ caps: Caps) throws {
       let isVideo = stream.identity == .base
-      let number = outputs.count { ($0.identity == .base) == isVideo }
+      let number = outputs.count { $0.isVideo == isVideo }
       let kind = isVideo ? "video" : "audio"
       let pad = try Pad(
         element.instance, template: "\(kind)_%u", name: "\(kind)_\(number)",
-        PadFunctions<MVCTSDemux>.source())
+        .source(query: MVCTSDemux.answer, event: MVCTSDemux.handleUpstream))
       let info = GStreamer.Stream(
         id: pad.streamID(element, suffix: "\(stream.pid)"), caps: caps,
         type: isVideo ? .video : .audio, isSparse: false, isUnselected: false)
@@ -179,7 +201,7 @@ extension MVCTSDemux {
       pad.push(.streamStart(info, group: group ?? nextStreamGroup()))
       pad.push(.caps(caps))
       combiner.add(pad)
-      outputs.append(Output(pad: pad, identity: stream.identity, tags: own))
+      outputs.append(Output(pad: pad, stream: stream, tags: own))
       element.add(pad)
     }
 
@@ -204,58 +226,124 @@ extension MVCTSDemux {
 
     private mutating func send(_ unit: StereoAccessUnit) throws {
       let new = unit.isRandomAccess ? MVCDescription(accessUnit: unit.bytes.span.bytes) : nil
-      if description == nil {
-        guard let new else { return }
-        description = new
-        try addPads(new, unit)
+      guard description != nil else {
+        heldDescription = heldDescription ?? new
+        guard let known = heldDescription else { return }
+        heldUnits.append(unit)
+        heldByteCount += unit.bytes.count
+        // A recording may begin with the base view alone.
+        let isComplete = new?.records.mvcC != nil || demuxer.program?.dependent == nil
+        guard
+          isComplete || heldUnits.count >= Self.heldUnitLimit || heldByteCount >= Self.heldLimit
+        else { return }
+        return try begin(isComplete ? new ?? known : known)
       }
-      guard let index = outputs.firstIndex(where: { $0.identity == .base }) else { return }
-      if let new, new != description {
-        description = new
-        outputs[index].pad.push(.caps(videoCaps(new)))
-      }
+      guard let index = outputs.firstIndex(where: \.isVideo) else { return }
+      if let new { changeDescription(new, outputs[index].pad) }
       let buffer = Buffer(MVCDescription.sample(unit.bytes.span.bytes))
       buffer.pts = unit.presentationTime.map(ClockTime.init(ticks:))
       buffer.dts = (unit.decodingTime ?? unit.presentationTime).map(ClockTime.init(ticks:))
       if !unit.isRandomAccess { buffer.flags.insert(.deltaUnit) }
       if unit.isDamaged { buffer.flags.insert(.corrupted) }
       try push(buffer, index, isDiscontinuity: unit.isDiscontinuity)
+      if let time = unit.decodingTime ?? unit.presentationTime { fillAudio(to: time) }
+    }
+
+    /// Sends new caps if the parameter sets have changed, rather than those of one view missing.
+    private mutating func changeDescription(_ new: MVCDescription, _ pad: Pad) {
+      var new = new
+      if new.records.mvcC == nil, new.records.avcC == description?.records.avcC {
+        new.records.mvcC = description?.records.mvcC
+      }
+      guard new != description else { return }
+      description = new
+      pad.push(.caps(videoCaps(new)))
+    }
+
+    /// Sends gaps in place of audio that does not come, for which muxers would wait.
+    private mutating func fillAudio(to time: Int64) {
+      for index in outputs.indices where !outputs[index].isVideo {
+        let end = outputs[index].end ?? origin ?? time
+        guard time > end, time - end > Self.silence else { continue }
+        sendSegment(index)
+        outputs[index].pad.push(
+          .gap(
+            at: ClockTime(ticks: end),
+            duration: ClockTime(ticks: time) - ClockTime(ticks: end)))
+        outputs[index].end = time
+      }
     }
 
     private mutating func send(_ packet: ElementaryPacket) throws {
       guard description != nil else {
         heldAudio.append(packet)
         heldByteCount += packet.bytes.count
-        if heldByteCount > Self.heldLimit {
+        guard heldByteCount > Self.heldLimit else { return }
+        guard let known = heldDescription else {
           throw ElementError(
             .demux, "There is no video to read: it has no parameter sets before 16 MB of audio.")
         }
-        return
+        return try begin(known)
       }
-      guard let index = outputs.firstIndex(where: { $0.identity == packet.identity }) else {
-        return
-      }
+      guard let index = audioOutput(packet) else { return }
       let buffer = Buffer(packet.bytes)
       buffer.pts = packet.presentationTime.map(ClockTime.init(ticks:))
       if packet.isDamaged { buffer.flags.insert(.corrupted) }
+      if let time = packet.presentationTime { outputs[index].end = time }
       try push(buffer, index, isDiscontinuity: packet.isDiscontinuity)
     }
 
-    private mutating func push(_ buffer: Buffer, _ index: Int, isDiscontinuity: Bool) throws {
-      if !outputs[index].hasBegun {
-        var segment = Segment()
-        segment.start = ClockTime(ticks: origin ?? 0)
-        segment.position = segment.start
-        segment.time = 0
-        outputs[index].pad.push(.segment(segment))
-        outputs[index].hasBegun = true
-        if !outputs[index].tags.isEmpty { outputs[index].pad.push(.tags(outputs[index].tags)) }
-        for event in tags { outputs[index].pad.push(event) }
+    /// Returns the pad of an audio stream: that of its PID, or that of a stream which the program
+    /// does not have any more.
+    private mutating func audioOutput(_ packet: ElementaryPacket) -> Int? {
+      let streams = demuxer.program?.streams ?? []
+      guard let stream = streams.first(where: { $0.pid == packet.pid }) else { return nil }
+      let index =
+        outputs.firstIndex { $0.stream.pid == packet.pid }
+        ?? outputs.firstIndex { output in
+          !output.isVideo && output.stream.coding == stream.coding
+            && !streams.contains { $0.pid == output.stream.pid }
+        }
+      guard let index, !outputs[index].isVideo else {
+        warn(
+          "new \(packet.pid)",
+          "Audio that begins in the middle of the stream is left out: "
+            + "\(stream.coding.name) on PID \(packet.pid).")
+        return nil
       }
+      if stream.coding != outputs[index].stream.coding {
+        guard let caps = stream.caps else {
+          warn(
+            "coding \(packet.pid)",
+            "Audio whose coding changes to \(stream.coding.name) is left "
+              + "out from there on: PID \(packet.pid).")
+          return nil
+        }
+        outputs[index].pad.push(.caps(caps))
+      }
+      outputs[index].stream = stream
+      return index
+    }
+
+    private mutating func push(_ buffer: Buffer, _ index: Int, isDiscontinuity: Bool) throws {
+      sendSegment(index)
       if isDiscontinuity || outputs[index].isDiscontinuous { buffer.flags.insert(.discont) }
       outputs[index].isDiscontinuous = false
       let pad = outputs[index].pad
       try combiner.update(pad, pad.push(buffer)).check()
+    }
+
+    /// Sends the segment, and the tags after it, if that has not been done.
+    private mutating func sendSegment(_ index: Int) {
+      guard !outputs[index].hasBegun else { return }
+      var segment = Segment()
+      segment.start = ClockTime(ticks: origin ?? 0)
+      segment.position = segment.start
+      segment.time = 0
+      outputs[index].hasBegun = true
+      outputs[index].pad.push(.segment(segment))
+      if !outputs[index].tags.isEmpty { outputs[index].pad.push(.tags(outputs[index].tags)) }
+      for event in tags { outputs[index].pad.push(event) }
     }
   }
 }

@@ -36,13 +36,18 @@ let multiviewTransportStream = TypeFinder(
   "mvc-transport-stream", rank: .primary.above, extensions: ["m2ts", "mts", "ssif", "ts"],
   caps: Caps("video/mpegts", ["systemstream": true, "views": 2])
 ) { data in
-  // The program map is repeated ten times a second; most files have it within some kilobytes.
-  let count = Int(clamping: min(data.size ?? 1 << 18, 1 << 18))
-  guard let bytes = data.bytes(at: 0, count: count), MVCTSDemux.mayBegin(bytes) else { return nil }
-  var reader = TransportStreamReader(hasAudio: false)
-  guard (try? reader.push(bytes.span.bytes)) != nil, reader.program?.dependent != nil else {
+  guard let start = data.bytes(at: 0, count: 1024), MVCTSDemux.mayBegin(start) else { return nil }
+  // The program map is repeated ten times a second; most files have it within some kilobytes. Of
+  // what is pushed, less may have come.
+  let whole = Int(clamping: min(data.size ?? 1 << 18, 1 << 18))
+  let counts = [whole] + (11...17).reversed().map { 1 << $0 }.filter { $0 < whole }
+  guard let bytes = counts.lazy.compactMap({ data.bytes(at: 0, count: $0) }).first else {
     return nil
   }
+  var reader = TransportStreamReader(hasAudio: false)
+  guard (try? reader.push(bytes.span.bytes)) != nil, let program = reader.program,
+    program.base != nil, program.dependent != nil
+  else { return nil }
   return Caps("video/mpegts", ["systemstream": true, "views": 2])
 }
 
@@ -109,6 +114,18 @@ final class MVCTSDemux: ElementImplementation {
     case .segment, .caps: break
     default: streaming.push(event)
     }
+    return true
+  }
+
+  /// Refuses seeks: those in bytes, which parsers send, would restart the stream.
+  func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
+    if case .seek = event.kind { return false }
+    return pad.forward(event)
+  }
+
+  func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    guard case .seeking(let format) = query.kind else { return pad.forward(query) }
+    query.answerSeeking(format, isSeekable: false, end: nil)
     return true
   }
 

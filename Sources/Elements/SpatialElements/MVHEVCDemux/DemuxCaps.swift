@@ -24,10 +24,14 @@ enum DemuxVideoCaps {
     fields.append(("width", .int(Int32(entry.width))))
     fields.append(("height", .int(Int32(entry.height))))
     if codec.media == "video/x-rle" { fields.append(("depth", .int(Int32(entry.depth)))) }
-    let configuration = ["hvcC", "avcC", "av1C", "vpcC", "mvcC"] as [FourCC]
-    let record = entry.configuration.first { configuration.contains($0.type) }
+    let configuration = ["hvcC", "avcC", "av1C", "vpcC"] as [FourCC]
+    // A track of the type mvc1 may have mvcC alone.
+    let record =
+      entry.configuration.first { configuration.contains($0.type) }
+      ?? entry.configuration.first { $0.type == "mvcC" }
     if let record {
-      let records = MVCRecords(avcC: record.payload, mvcC: entry.mvcC)
+      let second = record.type == "mvcC" ? nil : entry.mvcC
+      let records = MVCRecords(avcC: record.payload, mvcC: second)
       fields.append(("codec_data", .buffer(Buffer(records.block))))
     } else if let stream, !stream.configuration.isEmpty {
       fields.append(("codec_data", .buffer(Buffer(stream.configuration))))

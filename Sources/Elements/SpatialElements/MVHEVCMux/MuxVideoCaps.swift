@@ -87,7 +87,12 @@ enum MuxVideoCaps {
     guard let framing = try? MVCDecoderConfiguration(.avcC, bytes: records.avcC).framing else {
       return records
     }
-    try first?.withBytes { records.addRecord(fromSample: $0.bytes, framing: framing) }
+    try first?.withBytes {
+      // The base view may have been extracted downstream of the caps that have the record.
+      let isMVC = MVCRecords.hasDependentView(sample: $0.bytes, framing: framing)
+      if MVCRecords(block).mvcC == nil, !isMVC { records.mvcC = nil }
+      if isMVC { records.addRecord(fromSample: $0.bytes, framing: framing) }
+    }
     return records
   }
 

@@ -7,7 +7,7 @@ internal import StereoVideo
 /// unit that decoding can start with.
 public struct MVCDescription: Hashable, Sendable {
   /// The records of the base view and, if there is one, of the dependent view.
-  public let records: MVCRecords
+  public var records: MVCRecords
   /// Width of the pictures of each view in samples.
   public let width: Int
   /// Height of the pictures of each view in samples; of frames if they are interlaced.

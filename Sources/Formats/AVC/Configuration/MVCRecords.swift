@@ -17,6 +17,8 @@ public struct MVCRecords: Hashable, Sendable {
 
   private static let name = Array("mvcC".utf8)
   private static let sizeLength = 4
+  /// Multiview High and Stereo High.
+  private static let profiles: Set<UInt8> = [118, 128]
 
   /// Creates records.
   public init(avcC: [UInt8], mvcC: [UInt8]? = nil) {
@@ -54,7 +56,10 @@ public struct MVCRecords: Hashable, Sendable {
     for range in ranges {
       let unit = sample.extracting(range)
       switch NALUnitHeader(unit)?.type {
-      case .subsetSequenceParameterSet: subsets.append([UInt8](copying: unit))
+      case .subsetSequenceParameterSet:
+        // Others are those of Scalable Video Coding.
+        let subset = [UInt8](copying: unit)
+        if subset.count > 1, Self.profiles.contains(subset[1]) { subsets.append(subset) }
       case .pictureParameterSet: pps.append([UInt8](copying: unit))
       default: break
       }
@@ -63,6 +68,19 @@ public struct MVCRecords: Hashable, Sendable {
     let all = (base?.pictureParameterSets ?? []) + pps
     let distinct = all.indices.filter { all[..<$0].contains(all[$0]) == false }.map { all[$0] }
     mvcC = Self.mvcC(subsets, distinct, lengthSize: base?.lengthSize ?? 4)
+  }
+
+  /// Returns whether a sample has a picture of the dependent view.
+  ///
+  /// - Parameters:
+  ///   - sample: an access unit.
+  ///   - framing: how its NAL units are delimited.
+  public static func hasDependentView(sample: RawSpan, framing: NALUnitFraming) -> Bool {
+    guard let ranges = try? framing.nalUnits(in: sample) else { return false }
+    return ranges.contains { range in
+      let header = NALUnitHeader(sample.extracting(range))
+      return header?.type == .sliceExtension && header?.mvc != nil
+    }
   }
 
   /// Returns `MVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 7.6.2.1); nil if the sets do not

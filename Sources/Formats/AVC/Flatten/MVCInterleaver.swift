@@ -49,6 +49,9 @@ public struct MVCInterleaver<Stamp: Sendable>: Sendable {
   /// Whether the views come in elementary streams of their own.
   public private(set) var hasTwoStreams: Bool
 
+  /// Whether whole access units of the base view wait for the other view.
+  public var isWaiting: Bool { hasTwoStreams && pairing.hasWaitingBase }
+
   /// Creates an interleaver of byte streams.
   ///
   /// - Parameters:
@@ -189,8 +192,10 @@ public struct MVCInterleaver<Stamp: Sendable>: Sendable {
       case .slice, .idrSlice, .dataPartitionA:
         if header.type == .idrSlice { facts.isIDR = true }
       case .sliceExtension:
+        // Without it, the slice is one of Scalable Video Coding.
+        guard let mvc = header.mvc else { break }
         facts.hasDependent = true
-        if let mvc = header.mvc, mvc.isAnchor || !mvc.isNonIDR { facts.isAnchor = true }
+        if mvc.isAnchor || !mvc.isNonIDR { facts.isAnchor = true }
       case .pictureParameterSet where hasTwoStreams:
         if let id = keep(nalUnit, of: stream) { own.append(id) }
       case .sei where stream == .base && !facts.hasRecoveryPoint:

@@ -28,6 +28,11 @@ struct StreamPairing<Stamp: Sendable>: Sendable {
   private let limit: Int
   private var base: [Entry] = []
   private var dependent: [Entry] = []
+  /// Whether the base view has waited in vain; it waits again when the dependent view continues.
+  private var hasGivenUp = false
+
+  /// Whether access units of the base view wait for the other view.
+  var hasWaitingBase: Bool { !base.isEmpty }
 
   /// Creates a pairing.
   ///
@@ -38,7 +43,9 @@ struct StreamPairing<Stamp: Sendable>: Sendable {
   mutating func add(_ entries: [Entry], of view: MVCView) {
     switch view {
     case .base: base += entries
-    case .dependent: dependent += entries
+    case .dependent:
+      dependent += entries
+      if !entries.isEmpty { hasGivenUp = false }
     }
   }
 
@@ -54,7 +61,8 @@ struct StreamPairing<Stamp: Sendable>: Sendable {
         droppedCount += 1
       }
       guard let candidate = dependent.first else {
-        guard isEnd || isFull(base) else { break }
+        if !isEnd, isFull(base) { hasGivenUp = true }
+        guard isEnd || hasGivenUp else { break }
         pairs.append(Pair(base: first, dependent: nil))
         base.removeFirst()
         continue
@@ -72,7 +80,7 @@ struct StreamPairing<Stamp: Sendable>: Sendable {
   }
 
   /// Discards everything that waits.
-  mutating func removeAll() { (base, dependent) = ([], []) }
+  mutating func removeAll() { (base, dependent, hasGivenUp) = ([], [], false) }
 
   private func precedes(_ first: Entry, _ second: Entry) -> Bool {
     guard first.isFirst, second.isFirst, let one = first.stamp.time, let other = second.stamp.time

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import CGStreamer
+import Foundation
+import GStreamer
+import GStreamerCheck
+import StereoVideo
+import TestElements
+import TestKit
+import Testing
+
+/// `mvctsdemux` on transport streams whose views and audio come and go.
+struct MVCTSDemuxTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    try BuiltPlugin.require()
+    folder = try TemporaryFolder()
+  }
+
+  /// Writes a stream of both views with audio: MPEG-1 audio of layer 3 in the number of frames that
+  /// last as long as the pictures.
+  private func write(
+    _ stream: MVCStream, streams: [TransportWriter.Stream]? = nil,
+    audio: ((Int) -> [Int])? = nil
+  ) throws -> String {
+    let path = folder.path("in.m2ts")
+    let mpegAudio = TransportWriter.Stream(type: 3, pid: 0x1100)
+    // A frame of 48 kHz and 64 kbit/s lasts 24 ms, so that there are four in three pictures or so.
+    let frame: [UInt8] = [0xFF, 0xFB, 0x54, 0xC4] + [UInt8](repeating: 0, count: 188)
+    let writer = stream.transport(streams: streams ?? [.base, .dependent, mpegAudio]) {
+      writer, index, time in
+      for pid in audio?(index) ?? [0x1100] { writer.pes(pid, frame, pts: time + 90_000) }
+    }
+    try Data(writer.discBytes).write(to: URL(filePath: path))
+    return path
+  }
+
+  /// Demuxes and decodes, and copies both to a movie.
+  private func run(_ path: String) async throws -> (video: Int, audio: Int, warnings: [String]) {
+    let output = folder.path("out.mov")
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvctsdemux name=d d.video_0 ! queue ! mux. "
+        + "d.audio_0 ! mpegaudioparse ! queue ! mux. mvhevcmux name=mux "
+        + "! filesink location=\(output)")
+    let warnings = try await play(pipeline).warnings
+    let movie = try MovieFile(output)
+    return (
+      try movie.video().allSamples.count, movie.tracks("soun").first?.allSamples.count ?? 0,
+      warnings
+    )
+  }
+
+  @Test("a second view that ends, or begins late, holds up neither pictures nor audio")
+  func lateView() async throws {
+    let whole = try await MVCStream.make(
+      frames: 450, caps: "width=128,height=48,framerate=30/1", bFrames: 0)
+    for missing in [60..<450, 0..<36] {
+      var stream = whole
+      for index in missing { stream.units[index].dependent = [] }
+      let result = try await run(write(stream))
+      #expect(result.video == 450, "\(missing)")
+      #expect(result.audio >= 440, "\(missing)")
+    }
+  }
+
+  @Test("keyframes without the second view do not change the format")
+  func lonelyKeyframe() async throws {
+    var stream = try await MVCStream.make(frames: 60)
+    for index in 20..<40 { stream.units[index].dependent = [] }
+    let result = try await run(write(stream))
+    #expect(result.video == 60)
+    let entry = try MovieFile(folder.path("out.mov")).videoEntry()
+    #expect(entry.mvcC != nil)
+  }
+
+  @Test("audio that the program names and that never comes holds up nothing")
+  func silentAudio() async throws {
+    let stream = try await MVCStream.make(
+      frames: 120, caps: "width=128,height=48,framerate=30/1", bFrames: 0)
+    let path = try write(stream, audio: { _ in [] })
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvctsdemux name=d d.video_0 ! queue ! fakesink name=v "
+        + "d.audio_0 ! queue ! fakesink name=a")
+    let taps = try ["v", "a"].map { try Tap(pipeline.element(named: $0)?.staticPad("sink")) }
+    try await play(pipeline)
+    #expect(taps[0].buffers.count == 120)
+    #expect(taps[1].buffers.isEmpty)
+    #expect(taps[1].events.count { $0.type == GST_EVENT_GAP } >= 3)
+    #expect(taps[1].events.contains { $0.type == GST_EVENT_SEGMENT })
+  }
+
+  @Test("audio keeps its pad when a program map names another stream before it")
+  func otherMap() async throws {
+    let stream = try await MVCStream.make(frames: 60)
+    let (first, other) = (
+      TransportWriter.Stream(type: 3, pid: 0x1100), TransportWriter.Stream(type: 3, pid: 0x1101)
+    )
+    var maps = 0
+    let writer = stream.transport(streams: [.base, .dependent, first]) { writer, index, time in
+      func frame(_ mark: UInt8) -> [UInt8] { [0xFF, 0xFB, 0x54, mark] }
+      if index == 30 {
+        writer.map(
+          [.base, .dependent, other, first], version: 1, descriptors: TransportWriter.hdmv)
+        maps += 1
+      }
+      writer.pes(0x1100, frame(1), pts: time)
+      if index >= 30 { writer.pes(0x1101, frame(2), pts: time) }
+    }
+    let path = folder.path("in.m2ts")
+    try Data(writer.discBytes).write(to: URL(filePath: path))
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvctsdemux name=d d.video_0 ! queue ! fakesink "
+        + "d.audio_0 ! queue ! fakesink name=a")
+    let tap = try Tap(pipeline.element(named: "a")?.staticPad("sink"))
+    let warnings = try await play(pipeline).warnings
+    #expect(maps == 1 && tap.buffers.count == 60)
+    #expect(tap.buffers.allSatisfy { $0.buffer.bytes.last == 1 })
+    #expect(warnings.contains { $0.contains("begins in the middle") }, "\(warnings)")
+  }
+
+  @Test(
+    "autopluggers take the demuxer for streams of two PIDs alone, pushed or pulled",
+    arguments: ["", "queue ! "])
+  func autoplugging(queue: String) async throws {
+    let stream = try await MVCStream.make(frames: 30)
+    let path = try write(stream)
+    let pipeline = try pipeline(
+      "filesrc location=\(path) blocksize=4096 ! \(queue)parsebin ! video/x-h264 "
+        + "! mvcdec name=dec base-eye=left dec.left ! queue ! fakesink name=l "
+        + "dec.right ! queue ! fakesink name=r")
+    let taps = try ["l", "r"].map { try Tap(pipeline.element(named: $0)?.staticPad("sink")) }
+    try await play(pipeline)
+    #expect(taps.map(\.buffers.count) == [30, 30])
+  }
+
+  @Test("seeks are refused, and leave the stream as it is")
+  func seeks() async throws {
+    let stream = try await MVCStream.make(frames: 60)
+    let path = try write(stream)
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvctsdemux ! queue ! h264parse ! fakesink name=v sync=false")
+    let tap = try Tap(pipeline.element(named: "v")?.staticPad("sink"))
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
+    #expect(pipeline.waitForState())
+    #expect(!pipeline.seek(to: 1_000_000_000, flags: .keyUnit))
+    try await play(pipeline)
+    #expect(tap.buffers.count == 60)
+    #expect(!tap.events.contains { $0.type == GST_EVENT_FLUSH_START })
+  }
+}
+
+/// What `mvhevcmux` takes for MVC.
+struct MVCMuxTests {
+  init() throws { try BuiltPlugin.require() }
+
+  @Test(
+    "H.264 that has been decoded, flattened or extracted is not MVC any more",
+    arguments: [
+      ("mvcflatten ! h264parse", 120), ("mvcflatten views=base ! h264parse", 60),
+      ("avdec_h264 ! x264enc ! h264parse", 60),
+    ])
+  func plain(line: String, frames: Int) async throws {
+    let folder = try TemporaryFolder()
+    try await MVCStream.make().writeDisc(folder.path("disc"))
+    try await TestMovie.play(
+      "filesrc location=\(folder.path("disc.mkv")) ! matroskademux ! \(line) ! queue ! mvhevcmux "
+        + "! filesink location=\(folder.path("out.mov"))")
+    let movie = try MovieFile(folder.path("out.mov"))
+    #expect(try movie.videoEntry().mvcC == nil)
+    #expect(try movie.video().allSamples.count == frames)
+  }
+}
