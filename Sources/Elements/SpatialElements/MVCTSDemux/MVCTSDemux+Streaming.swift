@@ -54,7 +54,7 @@ extension MVCTSDemux {
     private static let subjectLimit = 100
     /// Maximum number of tag events that are kept.
     private static let tagLimit = 100
-    /// Maximum size of what waits for the description of the video, in bytes.
+    /// Maximum size in bytes of the streams that wait for the description of the video.
     private static let heldLimit = 16 << 20
 
     init(_ element: MVCTSDemux, program: Int?) {
