@@ -13,7 +13,7 @@ struct MVCCommandTests {
   init() async throws {
     folder = try TemporaryFolder()
     let stream = try await MVCStream.make()
-    try await stream.writeDisc(folder.path("disc"))
+    try await MVCStream.writeDisc(folder.path("disc"))
     for (eye, bytes) in zip(["left", "right"], stream.eyes) {
       try Data(bytes).write(to: URL(filePath: folder.path("\(eye).264")))
       _ = try await Program.output(

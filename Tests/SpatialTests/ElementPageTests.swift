@@ -38,7 +38,8 @@ struct ElementPageTests {
   @Test("every line of a page runs", arguments: names)
   func lines(_ name: String) async throws {
     let page = try DocumentedLines(Self.folder.appending(path: name + ".md"))
-    let folder = try await ReadmeTests.folderWithMovies()
+    let folder = try await ReadmeTests.folderWithMovies(
+      hasDisc: page.commands.contains { $0.contains("disc.") })
     #expect(!page.commands.isEmpty)
     for command in page.commands {
       let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])

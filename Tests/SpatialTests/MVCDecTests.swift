@@ -241,7 +241,7 @@ struct MVCDecTests {
   func seeks() async throws {
     let folder = try TemporaryFolder()
     let stream = try await MVCStream.make()
-    try await stream.writeDisc(folder.path("disc"))
+    try await MVCStream.writeDisc(folder.path("disc"))
     let pictures = try stream.eyes.map(decoded)
     let pipeline = try pipeline(
       "filesrc location=\(folder.path("disc.mkv")) ! matroskademux ! queue ! mvcdec name=dec "

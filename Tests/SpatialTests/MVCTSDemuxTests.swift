@@ -163,7 +163,7 @@ struct MVCMuxTests {
     ])
   func plain(line: String, frames: Int) async throws {
     let folder = try TemporaryFolder()
-    try await MVCStream.make().writeDisc(folder.path("disc"))
+    try await MVCStream.writeDisc(folder.path("disc"))
     try await TestMovie.play(
       "filesrc location=\(folder.path("disc.mkv")) ! matroskademux ! \(line) ! queue ! mvhevcmux "
         + "! filesink location=\(folder.path("out.mov"))")

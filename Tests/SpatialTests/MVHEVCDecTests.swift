@@ -160,7 +160,7 @@ struct MVHEVCDecTests {
     #expect(frames.right.isEmpty)
   }
 
-  @Test("a long stretch without IDR pictures stays exact", .tags(.long))
+  @Test("a long stretch without IDR pictures stays exact", .tags(.exhaustive))
   func long() async throws {
     let coding = Coding(
       raw: "width=64,height=32", options: "key-int-max=20000 scene-cuts=false",

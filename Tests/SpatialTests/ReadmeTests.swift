@@ -19,7 +19,7 @@ struct ReadmeTests {
     arguments: pipelines)
   func pipelineRuns(_ command: String) async throws {
     try BuiltPlugin.require()
-    let folder = try await Self.folderWithMovies()
+    let folder = try await Self.folderWithMovies(hasDisc: command.contains("disc."))
     let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
     #expect(result.status == 0, "\(result.output)")
     #expect(!result.output.contains("ERROR"), "\(result.output)")
@@ -60,7 +60,7 @@ struct ReadmeTests {
     .tags(.process))
   func commandRuns() async throws {
     try BuiltPlugin.require()
-    let folder = try await Self.folderWithMovies()
+    let folder = try await Self.folderWithMovies(hasDisc: true)
     let lines = Self.commands.filter {
       $0.hasPrefix(".build/release/gst-spatial") && !$0.hasSuffix("&")
     }
@@ -169,7 +169,9 @@ struct ReadmeTests {
   }
 
   /// A folder with the files that the README's lines read.
-  static func folderWithMovies(hasAudio: Bool = true) async throws -> TemporaryFolder {
+  static func folderWithMovies(
+    hasAudio: Bool = true, hasDisc: Bool = false
+  ) async throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     let encode =
       "capssetter caps=video/x-raw,multiview-mode=mono ! x264enc speed-preset=ultrafast ! "
@@ -181,19 +183,31 @@ struct ReadmeTests {
       ? ""
       : "audiotestsrc num-buffers=47 samplesperbuffer=1024 ! audio/x-raw,rate=48000 ! avenc_aac ! "
         + "aacparse ! queue ! mux."
-    for line in [
-      "\(source),width=640 ! \(encode) ! filesink location=movie.mp4 \(audio)",
-      "\(source),width=320,multiview-mode=left ! \(encode) ! filesink location=left.mp4",
-      "\(source),width=320,multiview-mode=right ! \(encode) ! filesink location=right.mp4",
-      "\(source),width=640 ! sbssplit name=s s.left ! mux.left s.right ! mux.right mvhevcmux "
-        + "name=mux speed-preset=ultrafast ! filesink location=spatial.mov "
-        + audio.replacing("mux.", with: "mux.audio_0"),
+    for (name, line) in [
+      ("movie.mp4", "\(source),width=640 ! \(encode) ! filesink location=OUTPUT \(audio)"),
+      (
+        "left.mp4",
+        "\(source),width=320,multiview-mode=left ! \(encode) ! filesink location=OUTPUT"
+      ),
+      (
+        "right.mp4",
+        "\(source),width=320,multiview-mode=right ! \(encode) ! filesink location=OUTPUT"
+      ),
+      (
+        "spatial.mov",
+        "\(source),width=640 ! sbssplit name=s s.left ! mux.left s.right ! mux.right mvhevcmux "
+          + "name=mux speed-preset=ultrafast ! filesink location=OUTPUT "
+          + audio.replacing("mux.", with: "mux.audio_0")
+      ),
     ] {
-      let result = try Program.run(
-        ["bash", "-c", "cd '\(folder.url.path)' && gst-launch-1.0 -q -e \(line)"])
-      guard result.status == 0 else { throw Failure("\(line): \(result.output)") }
+      try await Fixture.copy(to: folder.path(name), recipe: line) { path in
+        let result = try Program.run([
+          "bash", "-c", "gst-launch-1.0 -q -e \(line.replacing("OUTPUT", with: path))",
+        ])
+        guard result.status == 0 else { throw Failure("\(line): \(result.output)") }
+      }
     }
-    try await MVCStream.make().writeDisc(folder.path("disc"))
+    if hasDisc { try await MVCStream.writeDisc(folder.path("disc")) }
     try FileManager.default.copyItem(
       atPath: folder.path("movie.mp4"), toPath: folder.path("concert_180_LR.mp4"))
     return folder

@@ -107,10 +107,15 @@ public struct MVCStream: Sendable {
   /// Writes `.m2ts` as a disc has it, and `.mkv` with the records of both views.
   ///
   /// - Parameter path: without the ending.
-  public func writeDisc(_ path: String) async throws {
-    try Data(discBytes).write(to: URL(filePath: path + ".m2ts"))
-    try await TestMovie.play(
-      "filesrc location=\(path).m2ts ! mvctsdemux ! matroskamux ! filesink location=\(path).mkv")
+  public static func writeDisc(_ path: String) async throws {
+    let recipe = "MVCStream, 60 pictures, 256x96"
+    try await Fixture.copy(to: path + ".m2ts", recipe: recipe + ", m2ts") {
+      try Data(await make().discBytes).write(to: URL(filePath: $0))
+    }
+    try await Fixture.copy(to: path + ".mkv", recipe: recipe + ", mkv") {
+      try await TestMovie.play(
+        "filesrc location=\(path).m2ts ! mvctsdemux ! matroskamux ! filesink location=\($0)")
+    }
   }
 
   private static func stream(_ units: [[UInt8]]) -> [UInt8] { units.flatMap { [0, 0, 0, 1] + $0 } }
