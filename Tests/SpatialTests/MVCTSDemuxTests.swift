@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import GStreamerCheck
+import ISOBMFF
 import StereoVideo
 import TestElements
 import TestKit

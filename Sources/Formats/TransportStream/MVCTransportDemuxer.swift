@@ -171,9 +171,11 @@ public struct MVCTransportDemuxer: Sendable {
     }
   }
 
-  private mutating func releaseAudio(to events: inout [Event]) {
-    for packet in waitingAudio { events.append(.audio(packet)) }
-    waitingAudio = []
+  /// Outputs the audio that waits, up to a time in ticks of 90 kHz: all of it by default.
+  private mutating func releaseAudio(upTo time: Int64 = .max, to events: inout [Event]) {
+    let due = waitingAudio.prefix { $0.presentationTime ?? .min <= time }
+    for packet in due { events.append(.audio(packet)) }
+    waitingAudio.removeFirst(due.count)
   }
 
   private func note(_ kind: TransportNotice.Kind, to events: inout [Event]) {
@@ -184,6 +186,9 @@ public struct MVCTransportDemuxer: Sendable {
     for unit in output.units {
       let stamp = unit.stamp
       let first = min(stamp.position, unit.dependentStamp?.position ?? stamp.position)
+      if let time = stamp.decodingTime ?? stamp.presentationTime {
+        releaseAudio(upTo: time, to: &events)
+      }
       if interleaver.hasTwoStreams, !unit.isPaired {
         events.append(.notice(TransportNotice(position: stamp.position, kind: .loneBase)))
       }

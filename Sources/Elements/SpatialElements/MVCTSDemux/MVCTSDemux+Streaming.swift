@@ -48,8 +48,9 @@ extension MVCTSDemux {
 
     /// Number of access units that wait for the second view's parameter sets.
     private static let heldUnitLimit = 64
-    /// Audio that is silent for longer has a gap: a second, in ticks of 90 kHz.
-    private static let silence: Int64 = 90_000
+    /// Audio that is later than the pictures by more has a gap, in ticks of 90 kHz: a queue
+    /// downstream holds a second of pictures.
+    private static let silence: Int64 = 81_000
     /// Maximum number of subjects of warnings.
     private static let subjectLimit = 100
     /// Maximum number of tag events that are kept.
@@ -177,8 +178,16 @@ extension MVCTSDemux {
       origin = times.compactMap { $0 }.min()
       let (audio, units) = (heldAudio, heldUnits)
       (heldAudio, heldByteCount, heldUnits) = ([], 0, [])
-      for packet in audio { try send(packet) }
-      for unit in units { try send(unit) }
+      // In the order of their times: a muxer takes neither for long without the other.
+      var rest = audio[...]
+      for unit in units {
+        while let packet = rest.first, packet.presentationTime ?? .min <= unit.time ?? .min {
+          rest.removeFirst()
+          try send(packet)
+        }
+        try send(unit)
+      }
+      for packet in rest { try send(packet) }
     }
 
     private mutating func addPad(_ stream: ElementaryStream, _ caps: Caps) throws {
@@ -242,20 +251,21 @@ extension MVCTSDemux {
       if let new { changeDescription(new, outputs[index].pad) }
       let buffer = Buffer(MVCDescription.sample(unit.bytes.span.bytes))
       buffer.pts = unit.presentationTime.map(ClockTime.init(ticks:))
-      buffer.dts = (unit.decodingTime ?? unit.presentationTime).map(ClockTime.init(ticks:))
+      buffer.dts = unit.time.map(ClockTime.init(ticks:))
       if !unit.isRandomAccess { buffer.flags.insert(.deltaUnit) }
       if unit.isDamaged { buffer.flags.insert(.corrupted) }
+      if let time = unit.time { fillAudio(to: time) }
       try push(buffer, index, isDiscontinuity: unit.isDiscontinuity)
-      if let time = unit.decodingTime ?? unit.presentationTime { fillAudio(to: time) }
     }
 
     /// Sends new caps if the parameter sets have changed, rather than those of one view missing.
     private mutating func changeDescription(_ new: MVCDescription, _ pad: Pad) {
-      var new = new
-      if new.records.mvcC == nil, new.records.avcC == description?.records.avcC {
-        new.records.mvcC = description?.records.mvcC
+      func sets(_ description: MVCDescription?) -> [[UInt8]]? {
+        description.flatMap { try? MVCDecoderConfiguration(.avcC, bytes: $0.records.avcC) }?
+          .sequenceParameterSets
       }
-      guard new != description else { return }
+      let lacksView = new.records.mvcC == nil && sets(new) == sets(description)
+      guard new != description, !lacksView else { return }
       description = new
       pad.push(.caps(videoCaps(new)))
     }
@@ -346,6 +356,11 @@ extension MVCTSDemux {
       for event in tags { outputs[index].pad.push(event) }
     }
   }
+}
+
+extension StereoAccessUnit {
+  /// When it is decoded, as far as it is known.
+  fileprivate var time: Int64? { decodingTime ?? presentationTime }
 }
 
 extension ClockTime {

@@ -7,7 +7,7 @@ internal import StereoVideo
 /// unit that decoding can start with.
 public struct MVCDescription: Hashable, Sendable {
   /// The records of the base view and, if there is one, of the dependent view.
-  public var records: MVCRecords
+  public let records: MVCRecords
   /// Width of the pictures of each view in samples.
   public let width: Int
   /// Height of the pictures of each view in samples; of frames if they are interlaced.
@@ -28,8 +28,8 @@ public struct MVCDescription: Hashable, Sendable {
     for range in AnnexB.nalUnits(in: accessUnit) {
       let unit = accessUnit.extracting(range)
       switch NALUnitHeader(unit)?.type {
-      case .sequenceParameterSet: sps.append([UInt8](copying: unit))
-      case .pictureParameterSet: pps.append([UInt8](copying: unit))
+      case .sequenceParameterSet: Self.add(unit, to: &sps)
+      case .pictureParameterSet: Self.add(unit, to: &pps)
       default: break
       }
     }
@@ -51,6 +51,12 @@ public struct MVCDescription: Hashable, Sendable {
     let timing = read.vui?.timing.flatMap { $0.timeScale > 0 && $0.unitsInTick > 0 ? $0 : nil }
     frameRateNumerator = timing?.timeScale
     frameRateDenominator = timing.map { 2 * $0.unitsInTick }
+  }
+
+  /// Adds a parameter set unless it is there: both views may have the same.
+  private static func add(_ unit: RawSpan, to sets: inout [[UInt8]]) {
+    let set = [UInt8](copying: unit)
+    if !sets.contains(set) { sets.append(set) }
   }
 
   /// Returns `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15, 5.3.3.1.2).
