@@ -19,19 +19,23 @@ struct MVCTSDemuxTests {
     folder = try TemporaryFolder()
   }
 
-  /// Writes a stream of both views with audio: MPEG-1 audio of layer 3 in the number of frames that
-  /// last as long as the pictures.
-  private func write(
-    _ stream: MVCStream, streams: [TransportWriter.Stream]? = nil,
-    audio: ((Int) -> [Int])? = nil
-  ) throws -> String {
+  /// Writes a stream of both views with AC-3.
+  ///
+  /// - Parameter hasAudio: whether the audio that the program names comes.
+  private func write(_ stream: MVCStream, hasAudio: Bool = true) throws -> String {
     let path = folder.path("in.m2ts")
-    let mpegAudio = TransportWriter.Stream(type: 3, pid: 0x1100)
-    // A frame of 48 kHz and 64 kbit/s lasts 24 ms, so that there are four in three pictures or so.
-    let frame: [UInt8] = [0xFF, 0xFB, 0x54, 0xC4] + [UInt8](repeating: 0, count: 188)
-    let writer = stream.transport(streams: streams ?? [.base, .dependent, mpegAudio]) {
-      writer, index, time in
-      for pid in audio?(index) ?? [0x1100] { writer.pes(pid, frame, pts: time + 90_000) }
+    let sound = folder.path("sound.ac3")
+    let made = try Program.run([
+      "ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "sine=sample_rate=48000:duration=20",
+      "-c:a", "ac3", "-b:a", "192k", sound,
+    ])
+    try #require(made.status == 0, "\(made.output)")
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: sound)))
+    // 32 ms of 192 kbit/s, which is about as long as a picture.
+    let size = 768
+    let writer = stream.transport(streams: [.base, .dependent, .ac3]) { writer, index, time in
+      let frame = bytes.dropFirst(index * size).prefix(size)
+      if hasAudio, frame.count == size { writer.pes(0x1100, Array(frame), pts: time) }
     }
     try Data(writer.discBytes).write(to: URL(filePath: path))
     return path
@@ -42,7 +46,7 @@ struct MVCTSDemuxTests {
     let output = folder.path("out.mov")
     let pipeline = try pipeline(
       "filesrc location=\(path) ! mvctsdemux name=d d.video_0 ! queue ! mux. "
-        + "d.audio_0 ! mpegaudioparse ! queue ! mux. mvhevcmux name=mux "
+        + "d.audio_0 ! ac3parse ! queue ! mux. mvhevcmux name=mux "
         + "! filesink location=\(output)")
     let warnings = try await play(pipeline).warnings
     let movie = try MovieFile(output)
@@ -79,7 +83,7 @@ struct MVCTSDemuxTests {
   func silentAudio() async throws {
     let stream = try await MVCStream.make(
       frames: 120, caps: "width=128,height=48,framerate=30/1", bFrames: 0)
-    let path = try write(stream, audio: { _ in [] })
+    let path = try write(stream, hasAudio: false)
     let pipeline = try pipeline(
       "filesrc location=\(path) ! mvctsdemux name=d d.video_0 ! queue ! fakesink name=v "
         + "d.audio_0 ! queue ! fakesink name=a")

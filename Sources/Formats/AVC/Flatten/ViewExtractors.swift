@@ -7,7 +7,10 @@ internal import StereoVideo
 struct BaseViewExtractor: Sendable {
   /// Parameter sets from outside the stream.
   private var sets: [[UInt8]] = []
-  /// Whether the next picture needs them.
+  /// PPSs that came after the base picture, for the dependent view: without that, they would begin
+  /// the next access unit (7.4.1.2.3), so they go there.
+  private var carried: [[UInt8]] = []
+  /// Whether the next picture needs the sets from outside.
   private var needsSets = true
 
   /// Adds a parameter set from outside the stream.
@@ -22,7 +25,7 @@ struct BaseViewExtractor: Sendable {
   }
 
   /// Forgets what has been sent: the next picture is sent with the sets from outside.
-  mutating func reset() { needsSets = true }
+  mutating func reset() { (needsSets, carried) = (true, []) }
 
   /// Returns the base view's part of an access unit; nil if it has none.
   mutating func extract(_ unit: AccessUnit) -> FlattenedStream.Frame? {
@@ -34,6 +37,14 @@ struct BaseViewExtractor: Sendable {
       guard let header = NALUnitHeader(unit.bytes.span.bytes.extracting(range)),
         !header.type.belongsToDependentView
       else { continue }
+      if header.type == .pictureParameterSet, hasPicture {
+        carried.append(Array(unit.bytes[range]))
+        continue
+      }
+      if header.type != .accessUnitDelimiter {
+        for set in carried { RewrittenUnit.append(set, to: &frame.bytes) }
+        carried = []
+      }
       hasPicture = hasPicture || header.type.isBaseSlice
       frame.isRandomAccess = frame.isRandomAccess || header.type == .idrSlice
       frame.bytes += [0, 0, 0, 1]
