@@ -65,6 +65,12 @@ public struct MVCTransportDemuxer: Sendable {
   /// Audio that came while pictures of the base view wait for the other view: who takes the audio
   /// first would have to keep it until the pictures come.
   private var waitingAudio: [ElementaryPacket] = []
+  private var waitingByteCount = 0
+
+  /// The audio that waits at most, in ticks of 90 kHz and in bytes: ten seconds. If the pictures
+  /// stop, it continues alone.
+  private static let waitingTimeLimit: Int64 = 900_000
+  private static let waitingByteLimit = 16 << 20
   private var position = 0
 
   /// The program that is read; nil before its map has come.
@@ -122,7 +128,7 @@ public struct MVCTransportDemuxer: Sendable {
   public mutating func flush(position: Int = 0, near time: Int64? = nil) {
     reader.flush(position: position, near: time)
     interleaver.flush()
-    waitingAudio = []
+    (waitingAudio, waitingByteCount) = ([], 0)
     self.position = position
   }
 
@@ -141,7 +147,8 @@ public struct MVCTransportDemuxer: Sendable {
         case .dependent: push(packet, .dependent, to: &result)
         case .audio:
           waitingAudio.append(packet)
-          if !interleaver.isWaiting { releaseAudio(to: &result) }
+          waitingByteCount += packet.bytes.count
+          if !interleaver.isWaiting || hasTooMuchAudio { releaseAudio(to: &result) }
         case .other: break
         }
       }
@@ -171,10 +178,21 @@ public struct MVCTransportDemuxer: Sendable {
     }
   }
 
+  private var hasTooMuchAudio: Bool {
+    let times = waitingAudio.lazy.compactMap(\.presentationTime)
+    guard waitingByteCount <= Self.waitingByteLimit, let first = times.first,
+      let last = waitingAudio.last?.presentationTime
+    else { return waitingByteCount > Self.waitingByteLimit }
+    return last &- first > Self.waitingTimeLimit
+  }
+
   /// Outputs the audio that waits, up to a time in ticks of 90 kHz: all of it by default.
   private mutating func releaseAudio(upTo time: Int64 = .max, to events: inout [Event]) {
     let due = waitingAudio.prefix { $0.presentationTime ?? .min <= time }
-    for packet in due { events.append(.audio(packet)) }
+    for packet in due {
+      waitingByteCount -= packet.bytes.count
+      events.append(.audio(packet))
+    }
     waitingAudio.removeFirst(due.count)
   }
 

@@ -49,8 +49,8 @@ extension RenditionTrack {
     var playlist = earlier.playlist.reopened(
       as: playlist.kind, targetDuration: settings.targetDuration)
     if var segment = earlier.playlist.openSegment {
-      let path = segmentPath(playlist.nextSequence)
-      segment.uri = address(path)
+      let path = names.segment(playlist.nextSequence)
+      segment.uri = names.address(path)
       segment.duration = max(segment.parts.reduce(0) { $0 &+ $1.duration }, 1_000_000)
       segment.isGap = segment.map == nil || earlier.openParts.count != segment.parts.count
       if !segment.isGap {
@@ -80,7 +80,7 @@ extension RenditionTrack {
     var playlist = playlist
     while playlist.nextSequence < number {
       var gap = MediaSegment(
-        address(segmentPath(playlist.nextSequence)),
+        names.address(names.segment(playlist.nextSequence)),
         duration: UInt64(settings.target), map: playlist.segments.last?.map)
       gap.isGap = true
       playlist.append(gap)

@@ -8,7 +8,7 @@ extension MultivariantPlaylist {
     self.init()
     for track in tracks {
       let rendition = track.rendition
-      let address = FileNames.address(of: track.playlistPath, from: path)
+      let address = FileNames.address(of: track.names.playlist, from: path)
       switch (rendition.content, rendition.track.sampleEntry) {
       case (.video(let video), .video(let entry)):
         var variant = Variant(
@@ -20,7 +20,7 @@ extension MultivariantPlaylist {
         if let iFrames = track.iFrames, !iFrames.segments.isEmpty {
           self.iFrames.append(
             variant.iFrames(
-              FileNames.address(of: track.iFramePlaylistPath, from: path),
+              FileNames.address(of: track.names.iFramePlaylist, from: path),
               bandwidth: track.iFrameBitRate.peak,
               averageBandwidth: track.iFrameBitRate.average))
         }

@@ -285,19 +285,19 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// Outputs the playlists of a rendition.
   private mutating func list(_ index: Int) {
     if settings.partDuration > 0 {
-      let largest = tracks.map(\.partTarget).max() ?? settings.partDuration
+      let largest = tracks.map(\.part.target).max() ?? settings.partDuration
       let lowLatency = LowLatency(
         partTarget: 0, partHoldBack: largest * 3,
         canSkipUntil: UInt64(tracks[index].playlist.targetDuration) * 6_000_000_000)
       let reports = tracks.indices.filter { $0 != index }.compactMap { other in
-        tracks[other].last.map { (tracks[other].playlistPath, $0.sequence, $0.part) }
+        tracks[other].last.map { (tracks[other].names.playlist, $0.sequence, $0.part) }
       }
       tracks[index].setLowLatency(lowLatency, reports: reports)
     }
     guard !tracks[index].playlist.segments.isEmpty || tracks[index].last != nil else { return }
-    write(.mediaPlaylist, tracks[index].playlist.text, to: tracks[index].playlistPath)
+    write(.mediaPlaylist, tracks[index].playlist.text, to: tracks[index].names.playlist)
     if let iFrames = tracks[index].iFrames, !iFrames.segments.isEmpty {
-      write(.mediaPlaylist, iFrames.text, to: tracks[index].iFramePlaylistPath)
+      write(.mediaPlaylist, iFrames.text, to: tracks[index].names.iFramePlaylist)
     }
   }
 

@@ -7,6 +7,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   typealias Output = PackagerOutput<Payload>
 
   private(set) var rendition: Rendition
+  /// The name of a rendition stays when its format changes.
+  let names: RenditionNames
   let settings: PackagerSettings
   private var clock: TrackClock
   private var writer: FragmentWriter
@@ -27,7 +29,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var iFrameBitRate: BitRate
   /// Periods between discontinuities that have listed segments; the last one is open.
   private(set) var periods: [RenditionPeriod] = []
-  private var longestPart: UInt64 = 0
+  private(set) var part: PartLength
   /// Longest segment so far, in nanoseconds.
   private(set) var longestSegment: UInt64 = 0
   private var initialization: InitializationSection?
@@ -35,8 +37,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private var fragmentNumber: UInt32 = 0
   /// Number of listed segments from an earlier run.
   private var earlierCount = 0
-  /// Segments that have left the playlist, each with the time at which its files are removed.
-  private var old: [(paths: [String], due: Int64)] = []
+  private var unlisted = UnlistedFiles()
 
   private var lastDecodeTime: Int64?
   /// Total size of the pending samples and the open segment, in bytes.
@@ -54,6 +55,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   ) throws {
     self.rendition = rendition
     self.settings = settings
+    part = PartLength(settings, frame: rendition.frameDuration)
+    names = RenditionNames(settings.names, rendition: rendition.name)
     clock = TrackClock(timescale: rendition.track.timescale)
     writer = FragmentWriter(format: .cmaf, hasRandomAccessIndex: false)
     id = try writer.addTrack(rendition.track)
@@ -67,7 +70,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     bitRate = BitRate(targetDuration: settings.targetDuration)
     iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
     periods = [RenditionPeriod(start: 0, rendition: rendition, firstSequence: firstSequence)]
-    longestPart = partDuration
   }
 
   // MARK: An earlier run
@@ -84,7 +86,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       self.iFrames = earlierIFrames.reopened(
         as: iFrames.kind, targetDuration: iFrames.targetDuration)
     }
-    self.longestPart = max(self.longestPart, longestPart)
+    part.note(longestPart)
     earlierCount = playlist.segments.count
     startsDiscontinuity = earlierCount > 0
   }
@@ -161,7 +163,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       format: .cmaf, firstSequenceNumber: fragmentNumber &+ 1, hasRandomAccessIndex: false)
     id = try writer.addTrack(rendition.track)
     initialization = nil
-    longestPart = max(longestPart, partDuration)
+    part.change(frame: rendition.frameDuration)
     if periods.last?.timeline.isEmpty ?? true {
       let last = periods.popLast()
       periods.append(
@@ -172,29 +174,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Starts a new period after a format change in this rendition or another.
   private mutating func beginPeriod(at time: Int64) throws {
     periods.append(RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence))
-    periods[periods.count - 1].initializationPath = initializationPath
+    periods[periods.count - 1].initializationPath =
+      names.initialization(max(initializationCount, 1) - 1)
     startsDiscontinuity = true
     try change()
-  }
-
-  /// Number of samples per part; nil if segments have no parts.
-  private var partLength: Int? {
-    guard settings.partDuration > 0 else { return nil }
-    guard let frame = rendition.frameDuration, frame > 0 else { return 1 }
-    // A frame duration rounded down must not add another frame.
-    let count = (settings.partDuration + frame - frame / 100 - 1) / frame
-    return Int(clamping: max(count, 1))
-  }
-
-  /// Maximum part duration so far and from now on, in nanoseconds. There is a margin, because the
-  /// clocks of sources differ: a sound card's by some millionths.
-  var partTarget: UInt64 {
-    let limit = UInt64(clamping: settings.target)
-    return max(longestPart, min(partDuration &+ partDuration / 100, max(limit, partDuration)))
-  }
-
-  private var partDuration: UInt64 {
-    UInt64(partLength ?? 0) * (rendition.frameDuration ?? settings.partDuration)
   }
 
   /// - Throws: A ``PackagerError``.
@@ -228,7 +211,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   mutating func cutParts(
     before frontier: Int64, date: Int64?, to outputs: inout [Output]
   ) throws {
-    guard let partLength else { return }
+    guard let partLength = part.sampleCount else { return }
     while true {
       let available = pending.samples.prefix(pending.unchangedCount).prefix {
         $0.presentationTime < frontier
@@ -266,19 +249,19 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     pending.removeFirst(count)
     fragmentNumber = fragment.sequenceNumber
     let duration = clock.nanoseconds(fragment.parts.first?.duration ?? 0)
-    if settings.partDuration > 0 { longestPart = max(longestPart, duration) }
+    if settings.partDuration > 0 { part.note(duration) }
     let chunk = Chunk(
       fragment: fragment, payloads: payloads, time: first.presentationTime, duration: duration,
       earliest: earliest)
     chunks.append(chunk)
     guard settings.partDuration > 0 else { return }
-    let path = partPath(chunks.count - 1)
+    let path = names.part(chunks.count - 1, of: sequence)
     outputs.append(.file(.segment, path: path, chunk.blocks))
     if chunks.count == 1 {
       playlist.describeOpenSegment(as: segment(at: chunk.time, date: date))
     }
     playlist.append(
-      PartialSegment(address(path), duration: duration, isIndependent: chunk.startsWithSync))
+      PartialSegment(names.address(path), duration: duration, isIndependent: chunk.startsWithSync))
     hintNextPart()
   }
 
@@ -292,12 +275,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   }
 
   private mutating func writeInitialization(to outputs: inout [Output]) throws {
-    let path = FileNames.fill(
-      settings.names.initialization, rendition: rendition.name, number: initializationCount)
+    let path = names.initialization(initializationCount)
     initializationCount += 1
     outputs.append(
       .file(.initializationSegment, path: path, [.bytes(try writer.initializationSegment())]))
-    initialization = InitializationSection(address(path))
+    initialization = InitializationSection(names.address(path))
     periods[periods.count - 1].initializationPath = path
   }
 
@@ -305,7 +287,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Returns the known properties of the open segment.
   private func segment(at time: Int64, date: Int64?) -> MediaSegment {
-    var segment = MediaSegment(address(segmentPath), duration: 0, map: initialization)
+    var segment = MediaSegment(
+      names.address(names.segment(sequence)), duration: 0, map: initialization)
     segment.programDateTime = date.map { $0 &+ time }
     segment.startsDiscontinuity = startsDiscontinuity
     return segment
@@ -331,11 +314,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       pending.holdLast(of: rest, until: end)
     }
     while rest > 0 {
-      let length = chunkLength(partLength ?? rest, of: rest)
+      let length = chunkLength(part.sampleCount ?? rest, of: rest)
       try cutChunk(length, date: date, to: &outputs)
       rest -= length
     }
-    let path = segmentPath
+    let path = names.segment(sequence)
     let first = chunks.first?.time ?? start
     // A sample of unknown duration is listed too.
     let duration =
@@ -388,10 +371,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let first = playlist.mediaSequence
     let removed = playlist.removeAll(but: settings.playlistLength)
     for (index, segment) in removed.enumerated() {
-      let path = segmentPath(first + UInt64(index))
-      let parts = segment.parts.indices.map { FileNames.part($0, of: path) }
+      let number = first + UInt64(index)
+      let files = [names.segment(number)] + segment.parts.indices.map { names.part($0, of: number) }
       let due = time &+ Int64(clamping: listed &+ segment.duration)
-      old.append((segment.isGap ? [] : [path] + parts, due))
+      unlisted.add(segment.isGap ? [] : files, due: due)
       if earlierCount > 0 {
         earlierCount -= 1
         continue
@@ -401,10 +384,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       periods[0].removedCount += 1
     }
     iFrames?.removeFirst(in: Set(removed.map(\.uri)))
-    while let segment = old.first, segment.due <= time {
-      outputs += segment.paths.map { .removal(path: $0) }
-      old.removeFirst()
-    }
+    outputs += unlisted.take(at: time).map { .removal(path: $0) }
   }
 
   // MARK: Playlists
@@ -435,18 +415,18 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     _ lowLatency: LowLatency, reports: [(path: String, sequence: UInt64, part: UInt64?)]
   ) {
     var lowLatency = lowLatency
-    lowLatency.partTarget = partTarget
+    lowLatency.partTarget = part.target
     playlist.lowLatency = lowLatency
     playlist.renditionReports = reports.map {
       RenditionReport(
-        uri: FileNames.address(of: $0.path, from: playlistPath), lastSequence: $0.sequence,
+        uri: FileNames.address(of: $0.path, from: names.playlist), lastSequence: $0.sequence,
         lastPart: $0.part)
     }
   }
 
   private mutating func hintNextPart() {
     guard settings.partDuration > 0 else { return }
-    playlist.preloadHint = address(partPath(chunks.count))
+    playlist.preloadHint = names.address(names.part(chunks.count, of: sequence))
   }
 
   /// The last segment or part, for the rendition reports of other playlists.
@@ -454,33 +434,5 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     if !chunks.isEmpty { return (sequence, UInt64(chunks.count - 1)) }
     guard let segment = playlist.segments.last else { return nil }
     return (sequence - 1, segment.parts.isEmpty ? nil : UInt64(segment.parts.count - 1))
-  }
-
-  // MARK: Names
-
-  var playlistPath: String {
-    FileNames.fill(settings.names.playlist, rendition: rendition.name)
-  }
-
-  var iFramePlaylistPath: String {
-    FileNames.fill(settings.names.iFramePlaylist, rendition: rendition.name)
-  }
-
-  var initializationPath: String {
-    FileNames.fill(
-      settings.names.initialization, rendition: rendition.name,
-      number: max(initializationCount, 1) - 1)
-  }
-
-  private var segmentPath: String { segmentPath(sequence) }
-
-  func segmentPath(_ number: UInt64) -> String {
-    FileNames.fill(settings.names.segment, rendition: rendition.name, number: number)
-  }
-
-  private func partPath(_ number: Int) -> String { FileNames.part(number, of: segmentPath) }
-
-  func address(_ path: String) -> String {
-    FileNames.address(of: path, from: playlistPath)
   }
 }

@@ -3,16 +3,6 @@
 import GStreamer
 import StereoVideo
 
-/// The first part of a bin that decodes both eyes: it converts a stream of both to one for a plain
-/// decoder, with an `AccessUnitMeta` on each picture.
-protocol FlatteningElement: ElementImplementation {
-  /// The decoder downstream of this element; set before the element starts.
-  var decoder: Locked<InnerDecoder?> { get }
-
-  /// Sends an event upstream from the sink pad.
-  func sendUpstream(_ event: Event) -> Bool
-}
-
 /// The ghost pads of a bin of three elements that decodes both eyes: the stream is flattened,
 /// decoded by a plain decoder, and the frames are paired again.
 struct EyeDecoderBin: Sendable {

@@ -26,7 +26,7 @@ final class EyePairingElement: ElementImplementation {
   /// Sends an event upstream of the decoder, bypassing it; set before the element starts.
   let sendUpstream = Locked<(@Sendable (Event) -> Bool)?>(nil)
   /// Longest delay of frames that waited in vain for the other eye's.
-  private let latency = Locked<ClockTime>(0)
+  fileprivate let latency = AddedLatency()
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -44,7 +44,7 @@ final class EyePairingElement: ElementImplementation {
 
   func start() throws -> Streaming {
     absentEye.withLock { $0 = nil }
-    latency.withLock { $0 = 0 }
+    latency.reset()
     return Streaming(element: self)
   }
 
@@ -122,20 +122,7 @@ final class EyePairingElement: ElementImplementation {
   }
 
   private func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    guard pad.forward(query) else { return false }
-    // Does nothing for queries other than LATENCY.
-    query.addLatency(latency.current)
-    return true
-  }
-
-  /// Raises the reported latency; a lower value is ignored.
-  fileprivate func reportLatency(_ latency: ClockTime) {
-    let isLonger = self.latency.withLock { current in
-      guard latency > current else { return false }
-      current = latency
-      return true
-    }
-    if isLonger { postLatencyChanged() }
+    latency.answer(pad, query)
   }
 
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
@@ -200,7 +187,7 @@ extension EyePairingElement {
         if pictures.count == 1, pictures[0].isAlone, let own = meta.pts,
           let first = pictures[0].time, own > first
         {
-          element.reportLatency(min(own - first, 4 * .second))
+          element.latency.raise(to: min(own - first, 4 * .second), of: element)
         }
         try show(pictures)
       case .reference: break

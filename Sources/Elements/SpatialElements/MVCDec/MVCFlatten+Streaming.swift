@@ -5,7 +5,7 @@ import GStreamer
 import StereoVideo
 
 extension MVCFlatten {
-  struct Streaming {
+  struct Streaming: FlatteningStream {
     /// A buffer as received.
     fileprivate struct Source: Sendable {
       let buffer: Buffer
@@ -223,7 +223,7 @@ extension MVCFlatten {
       }
       if isFlattening { share(output, picture, frameRate) }
       let delay = (received?.time ?? 0) - (source.time ?? 0)
-      element.reportLatency(min(delay, 4 * .second))
+      element.latency.raise(to: min(delay, 4 * .second), of: element)
       try element.source.push(output).check()
     }
 

@@ -39,8 +39,7 @@ final class MVCFlatten: FlatteningElement {
   let decoder = Locked<InnerDecoder?>(nil)
   let sink: Pad
   let source: Pad
-  /// Delay added by pictures that wait for later access units.
-  private let latency = Locked<ClockTime>(0)
+  let latency = AddedLatency()
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -52,46 +51,8 @@ final class MVCFlatten: FlatteningElement {
   }
 
   func start() throws -> Streaming {
-    latency.withLock { $0 = 0 }
+    latency.reset()
     return Streaming(self, settings.current, isPart: decoder.current != nil)
-  }
-
-  private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
-    switch event.kind {
-    case .caps(let caps): try streaming.setCaps(caps)
-    case .flushStop:
-      streaming.reset()
-      return pad.forward(event)
-    case .endOfStream, .segmentDone:
-      streaming.drain()
-      return pad.forward(event)
-    case .segment: streaming.setSegment(event)
-    case .tags, .gap: streaming.send(event)
-    default: return pad.forward(event)
-    }
-    return true
-  }
-
-  func sendUpstream(_ event: Event) -> Bool { sink.push(event) }
-
-  private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
-    try streaming.receive(buffer)
-  }
-
-  private func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    guard pad.forward(query) else { return false }
-    query.addLatency(latency.current)
-    return true
-  }
-
-  /// Raises the reported latency; a lower value is ignored.
-  func reportLatency(_ latency: ClockTime) {
-    let isLonger = self.latency.withLock { current in
-      guard latency > current else { return false }
-      current = latency
-      return true
-    }
-    if isLonger { postLatencyChanged() }
   }
 }
 

@@ -23,10 +23,9 @@ final class LayerFlattening: FlatteningElement {
   /// Set before the element starts.
   let view = Locked(ViewChoice.both)
   let decoder = Locked<InnerDecoder?>(nil)
-  private let sink: Pad
+  let sink: Pad
   private let source: Pad
-  /// Delay added by pictures that wait for later access units.
-  private let latency = Locked<ClockTime>(0)
+  let latency = AddedLatency()
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -39,53 +38,15 @@ final class LayerFlattening: FlatteningElement {
   }
 
   func start() throws -> Streaming {
-    latency.withLock { $0 = 0 }
+    latency.reset()
     return Streaming(element: self)
-  }
-
-  private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
-    switch event.kind {
-    case .caps(let caps): try streaming.setCaps(caps)
-    case .flushStop:
-      streaming.reset()
-      return pad.forward(event)
-    case .endOfStream, .segmentDone:
-      streaming.drain()
-      return pad.forward(event)
-    case .segment: streaming.setSegment(event)
-    case .tags, .gap: streaming.send(event)
-    default: return pad.forward(event)
-    }
-    return true
-  }
-
-  func sendUpstream(_ event: Event) -> Bool { sink.push(event) }
-
-  private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
-    try streaming.receive(buffer)
-  }
-
-  private func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    guard pad.forward(query) else { return false }
-    query.addLatency(latency.current)
-    return true
-  }
-
-  /// Raises the reported latency; a lower value is ignored.
-  private func reportLatency(_ latency: ClockTime) {
-    let isLonger = self.latency.withLock { current in
-      guard latency > current else { return false }
-      current = latency
-      return true
-    }
-    if isLonger { postLatencyChanged() }
   }
 }
 
 // MARK: Data
 
 extension LayerFlattening {
-  struct Streaming {
+  struct Streaming: FlatteningStream {
     let element: LayerFlattening
     private var input: LayeredInput?
     private var maker: LayerExtractor?
@@ -113,7 +74,7 @@ extension LayerFlattening {
       self.element = element
     }
 
-    fileprivate mutating func setCaps(_ caps: Caps) throws {
+    mutating func setCaps(_ caps: Caps) throws {
       let input = try LayeredInput(caps)
       // Caps that are repeated, or that add details to the same stream, do not start a new one.
       if input.parameterSets != self.input?.parameterSets || input.framing != self.input?.framing {
@@ -130,7 +91,7 @@ extension LayerFlattening {
     }
 
     /// Resets the state after a flush.
-    fileprivate mutating func reset() {
+    mutating func reset() {
       maker?.reset()
       repeatable.removeAll()
       sources.removeAll()
@@ -138,17 +99,17 @@ extension LayerFlattening {
       heldEvents.removeAll { if case .tags = $0.kind { false } else { true } }
     }
 
-    fileprivate mutating func setSegment(_ event: Event) {
+    mutating func setSegment(_ event: Event) {
       let events = PlaybackSegmentEvent.events(for: event)
       for event in events { send(event) }
       segment = events.last
     }
 
-    fileprivate mutating func send(_ event: Event) {
+    mutating func send(_ event: Event) {
       if sentCaps == nil { heldEvents.append(event) } else { element.source.push(event) }
     }
 
-    fileprivate mutating func receive(_ buffer: Buffer) throws {
+    mutating func receive(_ buffer: Buffer) throws {
       guard let input else { throw ElementError(.negotiation, "Data came before its caps.") }
       defer { accessUnit += 1 }
       let isRandomAccess: Bool
@@ -176,7 +137,7 @@ extension LayerFlattening {
       try send(made.pictures.dropFirst(made.earlierCount), maker)
       sources.drop(before: made.oldestNeeded)
       if let duration = buffer.duration, duration > 0 { frameDuration = duration }
-      element.reportLatency(maker.delay * min(frameDuration ?? 0, .second))
+      element.latency.raise(to: maker.delay * min(frameDuration ?? 0, .second), of: element)
     }
 
     /// Makes the coded pictures of an access unit, and tells whether decoding can begin there.
@@ -205,7 +166,7 @@ extension LayerFlattening {
 
     /// Sends the waiting pictures, as no access unit continues their sequence. A refusal by the
     /// next element is ignored, so that it does not block what follows.
-    fileprivate mutating func drain() {
+    mutating func drain() {
       guard let maker else { return }
       try? send(maker.drain(), maker)
       sources.removeAll()
