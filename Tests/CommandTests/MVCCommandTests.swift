@@ -133,6 +133,9 @@ struct MVCCommandTests {
         + "! filesink location=\(folder.path("kept.mp4"))")
     let entry = try MovieFile(folder.path("kept.mp4")).videoEntry()
     #expect(entry.codec == "avc1" && entry.mvcC != nil)
+    // The parser has put the subset SPS in the place of the SPS; other players need this one.
+    let record = try #require(entry.configuration.first { $0.type == "avcC" }?.payload)
+    #expect(record.count > 8 && record[8] & 31 == 7)
     // A plain decoder shows the base view.
     let pictures = try await probe([
       "-count_frames", "-show_entries", "stream=nb_read_frames", "kept.mp4",

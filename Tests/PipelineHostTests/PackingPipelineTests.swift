@@ -25,6 +25,22 @@ struct PackingPipelineTests {
     return output
   }
 
+  @Test("quality decides alone: no bitrate limits it")
+  func unlimited() async throws {
+    let (movie, packed) = (folder.path("noise.mov"), folder.path("noise.mp4"))
+    try await TestMovie.play(
+      "videotestsrc pattern=snow num-buffers=20 "
+        + "! video/x-raw,format=I420,width=640,height=180,framerate=30/1 "
+        + "! sbssplit name=s input-mode-override=side-by-side s.left ! queue ! mux.left "
+        + "s.right ! queue ! mux.right mvhevcmux name=mux speed-preset=ultrafast quality=12 "
+        + "! filesink location=\(movie)")
+    try await runReady(
+      "mvhevc-to-sbs", ["input=\(movie)", "output=\(packed)", "quality=15", "preset=ultrafast"])
+    let bytes = try Data(contentsOf: URL(filePath: packed)).count
+    // x264enc's default bitrate is 2 Mbit/s.
+    #expect(Double(bytes) * 8 / (20.0 / 30) > 6e6, "\(bytes)")
+  }
+
   @Test(
     "side by side to MV-HEVC and back keeps pictures, eyes and the audio's bytes",
     arguments: [("mvhevc-to-sbs", "side-by-side"), ("mvhevc-to-tb", "top-bottom")])

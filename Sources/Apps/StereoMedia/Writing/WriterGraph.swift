@@ -122,8 +122,13 @@ struct WriterGraph {
     switch layout {
     case .multiview: [("quality", "\(quality)")]
     case .mono: [("option-string", "crf=\(quality)")]
-    // The property of x264enc is an integer.
-    case .packed: [("pass", "qual"), ("quantizer", "\(Int(min(quality, 50).rounded()))")]
+    case .packed:
+      // The property of x264enc is an integer. The bitrate is for other passes, but its default of
+      // 2 Mbit/s would limit this one, too, if there were a buffer.
+      [
+        ("pass", "qual"), ("quantizer", "\(Int(min(quality, 50).rounded()))"),
+        ("vbv-buf-capacity", "0"),
+      ]
     }
   }
 

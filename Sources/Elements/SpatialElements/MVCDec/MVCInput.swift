@@ -71,18 +71,19 @@ struct MVCInput {
     return structure.flagNames("multiview-flags").contains("right-view-first") ? .right : .left
   }
 
-  /// Splits `codec_data`. h264parse drops the record of the second view, so that it has to be taken
-  /// from the caps upstream of it.
+  /// Splits `codec_data`. h264parse drops the record of the second view, and may put a subset SPS
+  /// into that of the base view, so that both have to be taken from the caps upstream of it.
   static func records(_ block: [UInt8], upstream: [Caps]) -> MVCRecords {
     var records = MVCRecords(block)
     func sets(_ records: MVCRecords) -> [[UInt8]]? {
       (try? configuration(records.avcC))?.sequenceParameterSets
     }
-    for caps in upstream where records.mvcC == nil {
+    for caps in upstream where records.mvcC == nil || !records.hasSPS {
       // What is farther upstream has been decoded, or is another stream.
       guard caps.mediaType == "video/x-h264" else { break }
       guard let block = caps.first?.buffer("codec_data") else { continue }
       let other = MVCRecords(block.bytes)
+      if !records.hasSPS, other.hasSPS { records.avcC = other.avcC }
       guard sets(other) == sets(records) else { break }
       records.mvcC = other.mvcC
     }

@@ -44,7 +44,7 @@ enum MuxVideoCaps {
       width: coded?.width ?? structure.int("width"),
       height: coded?.height ?? structure.int("height"), pad: pad)
     let isH264 = structure.name == "video/x-h264"
-    let records = isH264 ? try mvcRecords(record.bytes, capsUpstream, first) : nil
+    let records = isH264 ? try mvcRecords(record.bytes, capsUpstream, first, pad: pad) : nil
     var entry =
       records.map {
         VisualSampleEntry(width: size.width, height: size.height, avcC: $0.avcC, mvcC: $0.mvcC)
@@ -81,7 +81,7 @@ enum MuxVideoCaps {
   /// Returns the records of H.264, which may have two views (MVC): that of the second view is in
   /// the caps, or made from the parameter sets in the first picture.
   private static func mvcRecords(
-    _ block: [UInt8], _ capsUpstream: [Caps], _ first: Buffer?
+    _ block: [UInt8], _ capsUpstream: [Caps], _ first: Buffer?, pad: String
   ) throws -> MVCRecords {
     var records = MVCInput.records(block, upstream: capsUpstream)
     guard let framing = try? MVCDecoderConfiguration(.avcC, bytes: records.avcC).framing else {
@@ -92,6 +92,12 @@ enum MuxVideoCaps {
       let isMVC = MVCRecords.hasDependentView(sample: $0.bytes, framing: framing)
       if MVCRecords(block).mvcC == nil, !isMVC { records.mvcC = nil }
       if isMVC { records.addRecord(fromSample: $0.bytes, framing: framing) }
+    }
+    guard records.hasSPS || records.mvcC == nil else {
+      throw ElementError(
+        .format,
+        "The codec_data of \(pad) has no SPS of the base view, which h264parse loses in H.264 MVC; "
+          + "leave it out, or read transport streams with mvctsdemux.")
     }
     return records
   }

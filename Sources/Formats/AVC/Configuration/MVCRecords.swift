@@ -37,6 +37,13 @@ public struct MVCRecords: Hashable, Sendable {
     mvcC = position.map { Array(block[($0 + Self.name.count)...]) }
   }
 
+  /// Whether the record of the base view has an SPS. Parsers that know no MVC may have put a subset
+  /// SPS in its place.
+  public var hasSPS: Bool {
+    let sets = (try? MVCDecoderConfiguration(.avcC, bytes: avcC))?.sequenceParameterSets ?? []
+    return sets.contains { NALUnitHeader($0.span.bytes)?.type == .sequenceParameterSet }
+  }
+
   /// Both records in one block.
   public var block: [UInt8] {
     guard let mvcC else { return avcC }
