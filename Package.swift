@@ -226,14 +226,14 @@ let package = Package(
       dependencies: [
         "FuzzTargets", "HEVC", "StereoEncoder", "StereoTestScene", "StereoVideo", "TestKit",
       ],
-      exclude: ["Streams"], swiftSettings: strict),
+      exclude: ["Streams"], swiftSettings: unoptimized),
     .testTarget(
       name: "AVCTests", dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "TransportStreamTests",
       dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit", "TransportStream"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "ISOBMFFTests",
       dependencies: ["FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],

@@ -186,8 +186,8 @@ import enum HEVC.NALUnitFraming
 
   @Test(
     "a stream with wrong bits",
-    .enabled(if: MVCMedia.isThere, "the folder ../shared/mvc-media is absent"), .tags(.long),
-    arguments: damaged)
+    .enabled(if: MVCMedia.isThere, "the folder ../shared/mvc-media is absent"),
+    .tags(.exhaustive), arguments: damaged)
   func flipped(name: String) throws {
     let bytes = try MVCMedia.bytes(name)
     let starts = nalUnitStarts(bytes)

@@ -197,6 +197,71 @@ struct ForeignMovieTests {
     #expect(try await captions("out.mov") >= given)
   }
 
+  @Test("a video that ends long before the movie's duration, and unreadable input, are told")
+  func damaged() async throws {
+    try await make(
+      "whole.mkv",
+      ["-f", "lavfi", "-i", "testsrc2=size=320x120:rate=25:duration=4"] + [
+        "-c:v", "libx264", "-g", "25", "-b:v", "400k",
+      ])
+    let whole = try Data(contentsOf: URL(filePath: folder.path("whole.mkv")))
+    let words = "the source says that it lasts 4.0 s, but its video ended after"
+    #expect(try !convert("whole.mkv").contains(words))
+    try whole.prefix(whole.count / 2).write(to: URL(filePath: folder.path("half.mkv")))
+    let messages = try convert("half.mkv")
+    #expect(messages.contains(words), "\(messages)")
+    try await make("a.ts", Self.pictures() + ["-c:v", "libx264"])
+    let stream = try Data(contentsOf: URL(filePath: folder.path("a.ts")))
+    // The tables, and a picture's beginning.
+    try stream.prefix(188 * 5).write(to: URL(filePath: folder.path("start.ts")))
+    let result = try Command.run(
+      ["convert", "start.ts", "out.mov", "--layout", "side-by-side", "--force"], in: folder)
+    #expect(
+      result.status == 1
+        && result.errors.contains("the input may be damaged, cut off or encrypted"),
+      "\(result.errors)")
+  }
+
+  @Test("XMP after the index stays, and what cannot move to another file is named")
+  func fileLevelBoxes() async throws {
+    try await make("a.mp4", Self.pictures() + ["-c:v", "libx264"])
+    var movie = try Data(contentsOf: URL(filePath: folder.path("a.mp4")))
+    let packet = """
+      <?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">\
+      <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description \
+      rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" dc:source="Tides"/></rdf:RDF>\
+      </x:xmpmeta><?xpacket end="w"?>
+      """
+    let xmp: [UInt8] = [
+      0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF,
+      0xAC,
+    ]
+    for box in [
+      OpaqueBox("uuid", payload: xmp + Array(packet.utf8)),
+      OpaqueBox("sefd", payload: [1, 2, 3]), OpaqueBox("uuid", payload: Array(0..<20)),
+      OpaqueBox("free", payload: [0]),
+    ] {
+      movie.append(contentsOf: box.bytes)
+    }
+    // Some cameras pad their files.
+    movie.append(Data(count: 100))
+    try movie.write(to: URL(filePath: folder.path("a.mp4")))
+    for result in try [
+      retag("a.mp4"),
+      Command.run(
+        ["convert", "a.mp4", "out.mov", "--layout", "side-by-side", "--force"], in: folder),
+    ] {
+      #expect(result.status == 0)
+      #expect(
+        result.errors.contains(
+          "not written: Samsung's data on the shot ('sefd'), 'uuid' "
+            + "00010203-0405-0607-0809-0A0B0C0D0E0F."), "\(result.errors)")
+      let said = try await Program.output(
+        of: ["exiftool", "-XMP-dc:Source", "-Warning", "out.mov"], in: folder.url)
+      #expect(String(decoding: said, as: UTF8.self).split(separator: ":").last == " Tides\n")
+    }
+  }
+
   @Test("a cover of Matroska stays, and other attached files are named")
   func attachments() async throws {
     try await make("cover.png", ["-f", "lavfi", "-i", "testsrc2=size=64x64", "-frames:v", "1"])

@@ -70,6 +70,24 @@ struct MatroskaVideoTests {
     }
   }
 
+  @Test("flags that GStreamer's demuxer does not forward are named with their tracks")
+  func flags() {
+    func track(_ type: UInt8, _ more: [UInt8]) -> [UInt8] {
+      element([0xAE], element([0x83], [type]) + more)
+    }
+    let name = element([0x53, 0x6E], Array("Deutsch".utf8))
+    let tracks =
+      track(1, element([0xE0], element([0xB0], [64])) + element([0x55, 0xAA], [1]))
+      + track(2, element([0x55, 0xAF], [1]) + element([0x22, 0xB5, 0x9C], Array("eng".utf8)))
+      + track(17, name + element([0x55, 0xAA], [1]) + element([0x55, 0xAB], [1]))
+      + track(17, name + element([0x55, 0xAA], [0]) + element([0x88], [1]))
+    let video = read(Self.header + Self.segment + element([0x16, 0x54, 0xAE, 0x6B], tracks))
+    #expect(
+      video?.flaggedTracks == [
+        "audio 'eng' (commentary)", "subtitles 'Deutsch' (forced, for the hearing impaired)",
+      ])
+  }
+
   @Test("a half sphere with a pose, as the box of MP4 says it")
   func halfSphere() throws {
     let bounds: [UInt8] = [0, 0, 0, 0] + [0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0x40, 0, 0, 0]

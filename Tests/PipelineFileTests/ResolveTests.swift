@@ -212,6 +212,61 @@ struct ResolveTests {
         == "e: x a={b} $c $$d } f=${g} h=$${i} j={{ k }}")
   }
 
+  private static let cameras = """
+    parameters:
+      cameras: { type: path, list: true, default: [a.mp4, b.mp4] }
+      weights: { type: number, list: true }
+    elements:
+      mix: { type: compositor, weights: "${weights}", names: "${cameras.stem}" }
+    templates:
+      input: { parameters: { path: { type: path } }, chain: [{ type: filesrc, location: "${path}" }] }
+    links:
+      - "input(path=${cameras}) -> decodebin -> mix.sink_%u"
+      - mix -> fakesink
+    """
+
+  @Test("a link that refers to a list is made for each of its values")
+  func lists() throws {
+    let graph = try graph(
+      Self.cameras, ["cameras=x.mp4", "weights=1", "cameras=y.mp4", "cameras=z.mp4"])
+    #expect(
+      graph.linkTexts == [
+        "input-filesrc-1 -> decodebin-1", "decodebin-1 -> mix.sink_%u",
+        "input-filesrc-2 -> decodebin-2", "decodebin-2 -> mix.sink_%u",
+        "input-filesrc-3 -> decodebin-3", "decodebin-3 -> mix.sink_%u", "mix -> fakesink-1",
+      ])
+    #expect(graph.elementTexts[0] == "mix: compositor weights=[1] names=[x,y,z]")
+    #expect(
+      graph.elementTexts.filter { $0.contains("filesrc location") } == [
+        "input-filesrc-1: filesrc location=x.mp4", "input-filesrc-2: filesrc location=y.mp4",
+        "input-filesrc-3: filesrc location=z.mp4",
+      ])
+    let (file, _) = read(Self.cameras)
+    let usual = try #require(
+      file?.resolve(arguments: [], environment: { _ in nil }, purpose: .run).graph)
+    #expect(usual.elementTexts[0] == "mix: compositor names=[a,b]")
+    #expect(usual.linkTexts.count == 5)
+  }
+
+  @Test("a list passes through includes as a list")
+  func includedLists() throws {
+    let graph = try graph(
+      """
+      parameters: { inputs: { type: path, list: true, required: true } }
+      include:
+        - { file: part.yaml, inherit: all }
+      elements: { mix: { type: funnel } }
+      links: [mix -> fakesink]
+      """, ["inputs=a", "inputs=b"],
+      includes: [
+        "part.yaml": """
+        parameters: { inputs: { type: path, list: true, required: true } }
+        links: ["filesrc(location=${inputs}) -> mix"]
+        """
+      ])
+    #expect(graph.linkTexts.filter { $0.hasSuffix("-> mix") }.count == 2)
+  }
+
   @Test("templates use templates, with parameters of their own")
   func nestedTemplates() throws {
     let graph = try graph(

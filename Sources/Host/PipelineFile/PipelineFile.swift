@@ -138,8 +138,8 @@ extension PipelineFile {
 
   private func given(
     _ arguments: [String], _ reporter: Reporter
-  ) -> [String: ParameterValues.Given] {
-    var given: [String: ParameterValues.Given] = [:]
+  ) -> [String: [ParameterValues.Given]] {
+    var given: [String: [ParameterValues.Given]] = [:]
     for argument in arguments {
       let line = SourceFile(name: "command line", text: argument)
       guard let equals = argument.firstIndex(of: "=") else {
@@ -155,7 +155,7 @@ extension PipelineFile {
       let name = String(argument[..<equals])
       let place = SourceLocation(
         file: line, line: 1, column: 1, length: name.unicodeScalars.count)
-      guard parameters.contains(where: { $0.name == name }) else {
+      guard let parameter = parameters.first(where: { $0.name == name }) else {
         let known = parameters.map(\.name)
         reporter.error(
           "the file has no parameter '\(name)'", at: place,
@@ -164,16 +164,17 @@ extension PipelineFile {
               ? "it has no parameters" : "its parameters are \(known.joined(separator: ", "))"))
         continue
       }
-      guard given[name] == nil else {
+      guard given[name] == nil || parameter.isList else {
         reporter.error("'\(name)' is given twice", at: place)
         continue
       }
       let value = String(argument[argument.index(after: equals)...])
-      given[name] = .init(
-        value: .text(value), isNanoseconds: false,
-        location: SourceLocation(
-          file: line, line: 1, column: name.unicodeScalars.count + 2,
-          length: value.unicodeScalars.count))
+      given[name, default: []].append(
+        .init(
+          value: .text(value), isNanoseconds: false,
+          location: SourceLocation(
+            file: line, line: 1, column: name.unicodeScalars.count + 2,
+            length: value.unicodeScalars.count)))
     }
     return given
   }

@@ -22,6 +22,7 @@ struct ParsedFile {
     case .segmentIndex(let index): segmentIndexes.append(index)
     case .randomAccess(let access): randomAccess = access
     case .mediaData(let range): mediaData.append(range)
+    case .userBox(let box): otherBoxes.append(box.type)
     case .box(let type, _): otherBoxes.append(type)
     case .needBytes, .end: break
     }

@@ -44,7 +44,7 @@ package struct MovieReader: Sendable {
         case .movie(let index): movie = index
         case .fragment(let fragment): movie?.append(fragment)
         case .end: break reading
-        case .segmentIndex, .randomAccess, .mediaData, .box: break
+        case .segmentIndex, .randomAccess, .mediaData, .userBox, .box: break
         }
       }
     } catch let error as ISOBMFFError where movie == nil {

@@ -23,6 +23,7 @@ struct ViewCommand: AsyncParsableCommand {
         gst-spatial view movie.mov
         gst-spatial view movie.mov --open
         gst-spatial view side-by-side.mp4 --port 9000
+        gst-spatial view movie.mov --host 0.0.0.0 --insecure   for a phone in the same network
       """)
 
   @Argument(
@@ -107,14 +108,35 @@ struct ViewCommand: AsyncParsableCommand {
     if open { Self.open(address) }
   }
 
-  /// Returns the name by which other machines reach a listening address.
+  /// Returns the name by which other machines reach a listening address. Phones cannot resolve the
+  /// host name of most machines, so it is the address of a network interface.
   private static func name(of address: String) -> String {
     guard ["0.0.0.0", "::"].contains(address) else {
       return address.contains(":") ? "[\(address)]" : address
     }
-    var name = [CChar](repeating: 0, count: 256)
-    guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
-    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return networkAddress() ?? "localhost"
+  }
+
+  /// The IPv4 address of the first network interface that is up and is not the loopback interface.
+  private static func networkAddress() -> String? {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&list) == 0 else { return nil }
+    defer { freeifaddrs(list) }
+    let interfaces = sequence(first: list) { $0?.pointee.ifa_next }.prefix { $0 != nil }
+    for case let interface? in interfaces {
+      let flags = interface.pointee.ifa_flags
+      guard let address = interface.pointee.ifa_addr, address.pointee.sa_family == AF_INET,
+        flags & UInt32(IFF_UP) != 0, flags & UInt32(IFF_LOOPBACK) == 0
+      else { continue }
+      var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+      guard
+        getnameinfo(
+          address, socklen_t(MemoryLayout<sockaddr_in>.size), &text, socklen_t(text.count), nil, 0,
+          NI_NUMERICHOST) == 0
+      else { continue }
+      return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+    return nil
   }
 
   /// Opens the address in the desktop's browser, if there is one.

@@ -56,7 +56,7 @@ struct ConversionChoice {
     let facts = container.movie
     if let facts, facts.stereo == .layered { return try spatialMovieConversion(facts) }
     if container.hasTwoViews {
-      tellOmissions(input, facts)
+      tell(ConversionLosses.warnings(input, container, facts))
       return try twoViewConversion()
     }
     guard to == nil || to == .mvhevc || to == .immersive else {
@@ -84,7 +84,9 @@ struct ConversionChoice {
           + "gst-spatial convert --left LEFT --right RIGHT")
     }
     let isOneEye = found.eyes == .one && files.other == nil && layout.firstTrack == nil
-    tellOmissions(input, isOneEye && container.isCopyable ? nil : facts)
+    tell(
+      ConversionLosses.warnings(
+        input, container, isOneEye && container.isCopyable ? nil : facts))
     // GStreamer's demuxer does not pass on the pose.
     if let pose = container.matroska?.immersive?.pose, pose != .front, layout.projection == nil {
       Terminal.error.line(
@@ -312,29 +314,8 @@ struct ConversionChoice {
       .filter { !isOnCommandLine($0) }
   }
 
-  /// Warns if a conversion does not keep parts of a movie.
-  ///
-  /// - Parameter facts: those of a movie whose video is encoded; nil for all others.
-  private func tellOmissions(_ input: String, _ facts: MovieFacts?) {
-    if facts?.entry?.dolbyVisionProfile != nil {
-      Terminal.error.line(
-        "warning: the Dolby Vision metadata of '\(input)' are not kept; the pictures are encoded "
-          + "as players without Dolby Vision show them")
-    }
-    guard CopiedFormat(path: input) == .transportStream,
-      let programs = TransportStreamPrograms(path: input)
-    else { return }
-    if programs.withVideo.count > 1 {
-      Terminal.error.line(
-        "warning: '\(input)' has \(programs.withVideo.count) programs with video, "
-          + "\(programs.withVideo.map(String.init).joined(separator: ", ")); only one of them is "
-          + "converted")
-    }
-    if !programs.ignoredAudio.isEmpty {
-      Terminal.error.line(
-        "warning: audio of '\(input)' (\(programs.ignoredAudio.joined(separator: ", "))) is left "
-          + "out: GStreamer does not read it in this kind of transport stream")
-    }
+  private func tell(_ warnings: [String]) {
+    for warning in warnings { Terminal.error.line("warning: " + warning) }
   }
 
   // MARK: Two files

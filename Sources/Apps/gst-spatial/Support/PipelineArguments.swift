@@ -89,8 +89,11 @@ extension Parameter {
     case (nil, let high?): parts.append("at most \(high)")
     case (nil, nil): break
     }
+    if isList { parts.append("can be given several times") }
     if isRequired { parts.append("required") }
-    if let defaultValue { parts.append("default \(defaultValue.source)") }
+    if !defaults.isEmpty {
+      parts.append("default \(defaults.map(\.source).joined(separator: ", "))")
+    }
     if let environment { parts.append("or the environment variable \(environment)") }
     return parts.joined(separator: ", ")
   }

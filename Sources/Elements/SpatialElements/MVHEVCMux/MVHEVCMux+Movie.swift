@@ -24,6 +24,11 @@ extension MVHEVCMux.Streaming {
     if let warning = description.attachmentWarning { element.postWarning(warning) }
     try followContainer()
     fragments = element.settings.current.fragments
+    if let warning = description.fileLevelWarning(
+      areFragments: fragments.duration > 0 && !fragments.isFinalised)
+    {
+      element.postWarning(warning)
+    }
     if fragments.needsSeekableSink { try checkSeekable() }
     element.hasBegun.withLock { $0 = true }
     keepInputs(of: element.sinkPads)

@@ -81,6 +81,21 @@ struct MuxDescription {
         + names.joined(separator: ", ") + ".")
   }
 
+  /// The warning that data of the source's top level are not written; nil if there are none.
+  ///
+  /// - Parameter areFragments: whether fragments are written, which have no such data at all.
+  func fileLevelWarning(areFragments: Bool) -> ElementError? {
+    let metadata = PrivateMetadata(movieTags)
+    let names =
+      metadata.otherFileLevelBoxes
+      + (areFragments && !metadata.fileLevelBoxes.isEmpty ? ["XMP ('uuid')"] : [])
+    guard !names.isEmpty else { return nil }
+    return ElementError(
+      .mux,
+      "What the source has outside of its index and its tracks is not written: "
+        + names.joined(separator: ", ") + ".")
+  }
+
   // MARK: Tracks
 
   /// Returns the description of a stream's track.

@@ -85,6 +85,8 @@ package enum MetadataTags {
     }
     var others = PrivateMetadata(movie.metadata, userData: movie.userData, without: told)
     others.creationTime = creationTime
+    others.fileLevelBoxes = movie.fileLevelBoxes.movable
+    others.otherFileLevelBoxes = movie.fileLevelBoxes.others
     others.write(to: tags)
   }
 
@@ -137,9 +139,11 @@ package enum MetadataTags {
       items += tags.samples(Tag.image).compactMap(cover)
     }
     let told = Set(items.map(\.key))
-    return MovieMetadata(
+    var metadata = MovieMetadata(
       creationTime: others.creationTime ?? date?.secondsSince1970,
       items: items + others.items.filter { !told.contains($0.key) }, userData: others.userData)
+    metadata.fileLevelBoxes = others.fileLevelBoxes
+    return metadata
   }
 }
 

@@ -8,12 +8,17 @@ import ISOBMFF
 struct PrivateMetadata {
   private static let itemName = "QuickTimeMetadataItem"
   private static let boxName = "QuickTimeUserData"
+  private static let (fileBoxName, otherFileBoxName) = ("QuickTimeFileBox", "QuickTimeOtherFileBox")
   private static let timeName = "QuickTimeCreationTime"
   /// Maximum number of items carried in tags, and maximum size of all items in bytes.
   private static let (maximumCount, maximumSize) = (256, 4 << 20)
 
   var items: [MetadataItem] = []
   var userData: [OpaqueBox] = []
+  /// Data at the top level of the file.
+  var fileLevelBoxes: [OpaqueBox] = []
+  /// The names of such data that cannot be written to another file.
+  var otherFileLevelBoxes: [String] = []
   /// The creation time of the file, which may differ from the date of recording, in seconds since
   /// 1970; nil if it is unknown.
   var creationTime: Int64?
@@ -47,6 +52,9 @@ struct PrivateMetadata {
       case Self.boxName:
         guard let type = code("type") else { continue }
         userData.append(OpaqueBox(type, payload: content.bytes))
+      case Self.fileBoxName: fileLevelBoxes.append(OpaqueBox("uuid", payload: content.bytes))
+      case Self.otherFileBoxName:
+        if let name = information.string("name") { otherFileLevelBoxes.append(name) }
       case Self.timeName: creationTime = information.string("seconds").flatMap(Int64.init)
       default: continue
       }
@@ -69,6 +77,10 @@ struct PrivateMetadata {
         ])
     }
     if let creationTime { append([0], Self.timeName, [("seconds", .string("\(creationTime)"))]) }
+    for box in fileLevelBoxes { append(box.payload, Self.fileBoxName, []) }
+    for name in otherFileLevelBoxes {
+      append([0], Self.otherFileBoxName, [("name", .string(name))])
+    }
     for box in userData {
       append(box.payload, Self.boxName, [("type", .uint(box.type.rawValue))])
     }

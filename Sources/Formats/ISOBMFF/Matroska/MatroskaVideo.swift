@@ -18,6 +18,10 @@ public struct MatroskaVideo: Equatable, Sendable {
   /// The codec of the first track (`CodecID`), such as `V_MPEGH/ISO/HEVC`; nil if it is missing.
   public private(set) var codec: String?
 
+  /// The audio and subtitle tracks with flags that GStreamer's demuxer does not forward, in words:
+  /// `subtitles 'German' (forced)`.
+  public private(set) var flaggedTracks: [String] = []
+
   /// Whether the first track is H.264 MVC with both views in each block: its CodecPrivate has the
   /// record `mvcC` at its end, as older versions of MakeMKV write it, or a `BlockAdditionMapping`
   /// has it (5.1.4.1.17).
@@ -47,19 +51,48 @@ public struct MatroskaVideo: Equatable, Sendable {
     var reader = ElementReader(tracks[...])
     var videos: [(entry: ArraySlice<UInt8>, video: ArraySlice<UInt8>, codec: ArraySlice<UInt8>?)] =
       []
+    var flagged: [String] = []
     while let entry = reader.first(IDs.trackEntry) {
       func first(_ id: ElementReader.ID) -> ArraySlice<UInt8>? {
         var content = ElementReader(entry)
         return content.first(id)
       }
+      if flagged.count < 64, let words = Self.flags(entry) { flagged.append(words) }
       guard first(IDs.trackType)?.unsigned == 1, let video = first(IDs.video) else { continue }
       videos.append((entry, video, first(IDs.codecID)))
     }
     guard let first = videos.first else { return nil }
     self.init(video: first.video)
+    flaggedTracks = flagged
     codec = first.codec.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     isMultiview = codec == "V_MPEG4/ISO/AVC" && Self.hasMVCRecord(first.entry)
     trackCount = videos.count { Self.frameSize($0.video) == Self.frameSize(first.video) }
+  }
+
+  /// Returns the flags of an audio or subtitle track other than those that are enabled or default
+  /// (5.1.4.1.5 to 5.1.4.1.11); nil if it has none.
+  private static func flags(_ entry: ArraySlice<UInt8>) -> String? {
+    let names: [(id: ElementReader.ID, name: String)] = [
+      (0x55AA, "forced"), (0x55AB, "for the hearing impaired"),
+      (0x55AC, "for the visually impaired"), (0x55AD, "text descriptions"),
+      (0x55AF, "commentary"),
+    ]
+    func first(_ id: ElementReader.ID) -> ArraySlice<UInt8>? {
+      var content = ElementReader(entry)
+      return content.first(id)
+    }
+    let kind: String
+    switch first(IDs.trackType)?.unsigned {
+    case 2: kind = "audio"
+    case 17: kind = "subtitles"
+    default: return nil
+    }
+    let set = names.filter { first($0.id)?.unsigned == 1 }.map(\.name)
+    guard !set.isEmpty else { return nil }
+    let title = (first(IDs.name) ?? first(IDs.language)).map {
+      String(decoding: $0.prefix { $0 != 0 }.prefix(80), as: UTF8.self)
+    }
+    return "\(kind) \(title.map { "'\($0)' " } ?? "")(\(set.joined(separator: ", ")))"
   }
 
   private static func frameSize(_ video: ArraySlice<UInt8>) -> [UInt64?] {
@@ -113,6 +146,8 @@ public struct MatroskaVideo: Equatable, Sendable {
     fileprivate static let trackEntry: ElementReader.ID = 0xAE
     fileprivate static let trackType: ElementReader.ID = 0x83
     fileprivate static let codecID: ElementReader.ID = 0x86
+    fileprivate static let name: ElementReader.ID = 0x536E
+    fileprivate static let language: ElementReader.ID = 0x22B59C
     fileprivate static let codecPrivate: ElementReader.ID = 0x63A2
     fileprivate static let blockAdditionMapping: ElementReader.ID = 0x41E4
     fileprivate static let blockAddIDType: ElementReader.ID = 0x41E7

@@ -9,6 +9,8 @@ public struct MovieMetadata: Equatable, Sendable {
   public var items: [MetadataItem]
   /// Additional boxes for `udta`.
   public var userData: [OpaqueBox]
+  /// Additional boxes for the top level of the file, after the index.
+  public var fileLevelBoxes: [OpaqueBox] = []
 
   /// Creates metadata; empty by default.
   public init(

@@ -22,6 +22,8 @@ public struct Movie: Sendable {
   public internal(set) var userData: [OpaqueBox] = []
   /// All other boxes of `moov`, in file order.
   public internal(set) var otherBoxes: [OpaqueBox] = []
+  /// Data at the top level of the file, as far as its reader has recorded them.
+  public var fileLevelBoxes = FileLevelBoxes()
   /// Recoverable defects of the file, such as unreadable metadata and broken tracks, which are left
   /// out. At most 64.
   public internal(set) var issues: [ISOBMFFError] = []

@@ -38,6 +38,8 @@ public struct MovieParser: Sendable {
     /// The range of sample data in the file, in bytes; it ends at the end of the file or box, or at
     /// `UInt64.max` if that is unknown.
     case mediaData(Range<UInt64>)
+    /// A `uuid` box of at most 4 MiB.
+    case userBox(OpaqueBox)
     /// A box that is not parsed: its type and the range of its content.
     case box(FourCC, Range<UInt64>)
     /// Bytes of the file that the parser needs before it can continue.
@@ -86,9 +88,7 @@ public struct MovieParser: Sendable {
     // After a box that extends to an unknown end there is nothing; `position` is then huge.
     guard position <= UInt64(Int64.max) else { return try end() }
     guard let box = try header() else { return request(upTo: 16) }
-    guard Self.readTypes.contains(box.type),
-      box.type != "moov" || !hasMovie || readsLaterMovies
-    else {
+    guard reads(box) else {
       emptyBoxCount = box.size <= UInt64(box.headerSize) ? emptyBoxCount + 1 : 0
       guard emptyBoxCount <= Self.maximumEmptyBoxCount else {
         throw error(box.type, "more than \(Self.maximumEmptyBoxCount) empty boxes come in a row")
@@ -140,7 +140,7 @@ extension MovieParser {
     var size: UInt64
   }
 
-  private static let readTypes: Set<FourCC> = ["ftyp", "moov", "moof", "sidx", "mfra"]
+  private static let readTypes: Set<FourCC> = ["ftyp", "moof", "sidx", "mfra"]
 
   /// Returns the format of a file that begins with other bytes than a movie, for a message; empty
   /// if it is unknown.
@@ -185,6 +185,15 @@ extension MovieParser {
         throw error(type, "its size \(size) is smaller than its own header of 8 bytes")
       }
       return Box(type: type, headerSize: 8, size: UInt64(size))
+    }
+  }
+
+  private func reads(_ box: Box) -> Bool {
+    switch box.type {
+    case "moov": !hasMovie || readsLaterMovies
+    case "uuid":
+      box.size <= FileLevelBoxes.maximumSize && fileSize.map { box.size <= $0 - position } ?? true
+    default: Self.readTypes.contains(box.type)
     }
   }
 
@@ -260,6 +269,8 @@ extension MovieParser {
       event = .fragment(try fragment(content, headerSize: box.headerSize))
     case "sidx":
       event = .segmentIndex(try SegmentIndex(content: content, at: contentOffset, end: end))
+    case "uuid":
+      event = .userBox(OpaqueBox("uuid", payload: content))
     default:
       event = .randomAccess(try FragmentRandomAccess(content: content, at: contentOffset))
     }
@@ -285,7 +296,7 @@ extension MovieParser {
 
 extension FourCC {
   /// Whether all characters are printable ASCII or QuickTime's ©.
-  fileprivate var isPlausible: Bool {
+  var isPlausible: Bool {
     [24, 16, 8, 0].allSatisfy {
       let byte = rawValue >> UInt32($0) & 0xFF
       return (0x20...0x7E).contains(byte) || byte == 0xA9

@@ -81,7 +81,7 @@ public struct MovieRecovery: Sendable {
         pending?.data.append(MediaData(start: start, content: content))
       case .end:
         return try finish(orThrow: nil)
-      case .fileType, .segmentIndex, .randomAccess, .box:
+      case .fileType, .segmentIndex, .randomAccess, .userBox, .box:
         break
       }
     }

@@ -197,6 +197,7 @@ public struct MovieWriter: Sendable {
     guard movieTimescale > 0 else { throw .movieTimescaleZero }
     var writer = BoxWriter()
     writeMovie(to: &writer)
+    for box in metadata.fileLevelBoxes { writer.box(box) }
     if let type = writer.oversizedBox {
       throw .boxTooLarge(type)
     }
@@ -257,7 +258,7 @@ public struct MovieTail: Equatable, Sendable {
     public let bytes: [UInt8]
   }
 
-  /// The `moov` box.
+  /// The `moov` box, and the boxes of the top level that follow it.
   public let index: [UInt8]
   /// File position of the index: directly after the last sample.
   public let offset: UInt64

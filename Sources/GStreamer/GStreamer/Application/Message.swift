@@ -70,9 +70,13 @@ public final class Message: MiniObject, @unchecked Sendable {
     var debug: UnsafeMutablePointer<CChar>?
     parse(pointer, &error, &debug)
     defer { g_clear_error(&error) }
+    let unreadable = [GST_STREAM_ERROR_DEMUX, GST_STREAM_ERROR_DECODE, GST_STREAM_ERROR_WRONG_TYPE]
+    let isUnreadable = unreadable.contains {
+      g_error_matches(error, gst_stream_error_quark(), gint($0.rawValue)) != 0
+    }
     return PipelineFailure(
       element: sourceName, message: error.map { String(cString: $0.pointee.message) } ?? "",
-      debug: adopt(debug) ?? "")
+      debug: adopt(debug) ?? "", isUnreadableStream: isUnreadable)
   }
 }
 
@@ -84,6 +88,9 @@ public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// Details for developers; may be empty.
   public let debug: String
+  /// Whether the element could not make sense of its input: `GST_STREAM_ERROR_DEMUX`, `_DECODE` or
+  /// `_WRONG_TYPE`.
+  public var isUnreadableStream = false
 
   /// The element's name, the message and its details.
   public var description: String {

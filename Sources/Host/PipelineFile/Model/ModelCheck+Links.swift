@@ -3,6 +3,7 @@
 extension ModelCheck {
   /// Checks whether each step of a link is allowed in its position.
   func check(_ link: LinkDeclaration, scope: ParameterScope) {
+    checkLists(link, scope)
     for (position, step) in link.steps.enumerated() {
       let place = Place(isFirst: position == 0, isLast: position == link.steps.count - 1)
       switch step.content {
@@ -17,6 +18,25 @@ extension ModelCheck {
         }
         check(named, step, place, scope)
       }
+    }
+  }
+
+  /// Checks a link that is made for each value of a list.
+  private func checkLists(_ link: LinkDeclaration, _ scope: ParameterScope) {
+    let lists = link.parameterNames.filter(scope.isList)
+    guard let list = lists.first else { return }
+    if lists.count > 1 {
+      reporter.error(
+        "a link can refer to one list, not to '\(list)' and '\(lists[1])'",
+        at: link.text.location)
+    }
+    for case .named(let named) in link.steps.map(\.content) {
+      guard case .element = names[named.name.text], let pad = named.pad, !pad.text.contains("%")
+      else { continue }
+      reporter.error(
+        "'\(named.name.text).\(pad.text)' can be linked once, but this link is made for each "
+          + "value of '\(list)'", at: pad.location,
+        help: "name the template of its pads, as in \(named.name.text).sink_%u")
     }
   }
 

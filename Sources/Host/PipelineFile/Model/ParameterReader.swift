@@ -21,19 +21,36 @@ struct ParameterReader {
           : "a name is made of letters, digits, '_' and '-', and does not begin with a digit")
     }
     let type = node["type"]?.text.flatMap { ParameterType(rawValue: $0.text) }
+    let isList = node["list"]?.text.flatMap { Quantity.boolean($0.text) } ?? false
+    if isList, let variable = node["environment"]?.text {
+      reporter.error(
+        "a list cannot come from an environment variable", at: variable.location,
+        help: "${env.\(variable.text)} can be one of the values of its default")
+    }
     let (choices, meanings) = choices(node, type)
     let parameter = Parameter(
       name: name.text, type: type ?? .string, help: node["help"]?.text?.text,
       unit: node["unit"]?.text?.text, minimum: limit(node["minimum"], type, "minimum"),
       maximum: limit(node["maximum"], type, "maximum"), choices: choices,
       meanings: meanings, endings: endings(node, type),
-      defaultValue: node["default"]?.text.map { InterpolatedText($0, reporter) },
-      environment: environment(node["environment"]?.text),
+      isList: isList, defaults: defaults(node, isList: isList),
+      environment: isList ? nil : environment(node["environment"]?.text),
       isRequired: node["required"]?.text.flatMap { Quantity.boolean($0.text) } ?? false,
       location: name.location)
     checkLimits(parameter, node)
     checkDefault(parameter, node)
     return parameter
+  }
+
+  private func defaults(_ node: YAMLNode, isList: Bool) -> [InterpolatedText] {
+    guard let value = node["default"] else { return [] }
+    if let items = value.sequence, !isList {
+      reporter.error(
+        "a default of \(items.count) values needs 'list: true'", at: value.location)
+    }
+    return (value.sequence ?? [value]).compactMap {
+      $0.text.map { InterpolatedText($0, reporter) }
+    }
   }
 
   private func limit(_ node: YAMLNode?, _ type: ParameterType?, _ key: String) -> String? {
@@ -119,16 +136,17 @@ struct ParameterReader {
   }
 
   private func checkDefault(_ parameter: Parameter, _ node: YAMLNode) {
-    guard let text = parameter.defaultValue else { return }
-    if parameter.isRequired {
+    if parameter.isRequired, let first = parameter.defaults.first {
       reporter.error(
-        "a required parameter cannot have a default", at: text.location,
+        "a required parameter cannot have a default", at: first.location,
         help: "remove 'default' or 'required'")
     }
-    guard node["type"]?.text.flatMap({ ParameterType(rawValue: $0.text) }) != nil,
-      let literal = text.literal, let problem = parameter.problem(with: literal, reporter)
-    else { return }
-    reporter.error("the default of \(problem.message)", at: text.location, help: problem.help)
+    guard node["type"]?.text.flatMap({ ParameterType(rawValue: $0.text) }) != nil else { return }
+    for text in parameter.defaults {
+      guard let literal = text.literal, let problem = parameter.problem(with: literal, reporter)
+      else { continue }
+      reporter.error("the default of \(problem.message)", at: text.location, help: problem.help)
+    }
   }
 }
 

@@ -50,13 +50,13 @@ final class ParameterScope {
   /// Checks the defaults: they may refer to each other, but not in a cycle.
   func checkDefaults() {
     for parameter in parameters {
-      if let text = parameter.defaultValue { check(text) }
+      for text in parameter.defaults { check(text) }
     }
     for cycle in Self.dependencies(of: parameters).cycles {
       let names = (cycle + [cycle[0]]).map { parameters[$0].name }
       reporter.error(
         "the default of '\(names[0])' refers to itself: \(names.joined(separator: " -> "))",
-        at: parameters[cycle[0]].defaultValue?.location)
+        at: parameters[cycle[0]].defaults.first?.location)
     }
   }
 
@@ -66,10 +66,10 @@ final class ParameterScope {
       parameters.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     return DependencyOrder(
       parameters.map { parameter in
-        let names = parameter.defaultValue?.references.compactMap { reference -> String? in
+        let names = parameter.defaults.flatMap(\.references).compactMap { reference -> String? in
           if case .parameter(let name, _) = reference.target { name } else { nil }
         }
-        return Set(names ?? []).compactMap { byName[$0] }.sorted()
+        return Set(names).compactMap { byName[$0] }.sorted()
       })
   }
 
@@ -85,6 +85,11 @@ final class ParameterScope {
     guard let parameter = parameter(name) else { return enclosing?.use(name) }
     used.insert(name)
     return parameter
+  }
+
+  /// Whether a name, here or in an enclosing scope, is that of a list.
+  func isList(_ name: String) -> Bool {
+    parameter(name)?.isList ?? enclosing?.isList(name) ?? false
   }
 
   private func knownNames() -> [String] {

@@ -20,8 +20,10 @@ public struct Parameter: Sendable {
   let meanings: [String: String]
   /// The allowed file name extensions of a path, without the dot; empty for any.
   public let endings: [String]
-  /// The value if none is given.
-  public let defaultValue: InterpolatedText?
+  /// Whether it has any number of values. A link that refers to it is made for each of them.
+  public let isList: Bool
+  /// The values if none is given: those of a list, or one.
+  public let defaults: [InterpolatedText]
   /// The environment variable that provides the value if none is given.
   public let environment: String?
   /// Whether a value is required to run. A parameter that is not required and has no default may
@@ -29,6 +31,9 @@ public struct Parameter: Sendable {
   public let isRequired: Bool
   /// The location of its declaration.
   public let location: SourceLocation
+
+  /// The value if none is given; nil if there is none, or for a list.
+  public var defaultValue: InterpolatedText? { isList ? nil : defaults.first }
 }
 
 /// An element that `elements:` declares.
@@ -89,6 +94,27 @@ struct Template: Sendable {
 struct LinkDeclaration: Sendable {
   let text: LocatedText
   let steps: [LinkStep]
+
+  /// The names of the parameters that it refers to, in their order and without repetition.
+  var parameterNames: [String] {
+    // Mistakes in the texts are reported by those who use them.
+    let reporter = Reporter()
+    let texts = steps.flatMap { step -> [InterpolatedText] in
+      switch step.content {
+      case .caps(let caps): [caps]
+      case .element(let element): element.properties.flatMap(\.value.texts)
+      case .named(let named):
+        (named.caps.map { [InterpolatedText($0, reporter)] } ?? [])
+          + (named.arguments.map(ArgumentParser(reporter: reporter).arguments) ?? []).map(\.value)
+      }
+    }
+    var names: [String] = []
+    for case .parameter(let name, _) in texts.flatMap(\.references).map(\.target)
+    where !names.contains(name) {
+      names.append(name)
+    }
+    return names
+  }
 }
 
 /// A step between two arrows of a link, or an item of a chain.

@@ -91,8 +91,13 @@ extension Shape {
         name: "endings", help: "The allowed extensions of a path: [mov, mp4].",
         shape: .list(of: .text(.any))),
       .init(
-        name: "default", help: "The value if none is given; may refer to other parameters.",
-        shape: .text(.any)),
+        name: "list",
+        help: "Whether it has any number of values; a link that refers to it is made for each.",
+        shape: .text(.boolean)),
+      .init(
+        name: "default",
+        help: "The value if none is given, or a list of values; may refer to other parameters.",
+        shape: .either(.text(.any), .list(of: .text(.any)))),
       .init(
         name: "environment", help: "The environment variable that overrides the default.",
         shape: .text(.any)),

@@ -22,7 +22,7 @@ final class GraphBuilder {
   /// Builds the graph.
   ///
   /// - Parameter given: the values of the main file's parameters.
-  func build(given: [String: ParameterValues.Given]) -> ResolvedGraph {
+  func build(given: [String: [ParameterValues.Given]]) -> ResolvedGraph {
     for included in file.units {
       var unitGiven = given
       if let parent = included.parent {
@@ -44,8 +44,16 @@ final class GraphBuilder {
     var branch = 0
     for (included, scope) in zip(file.units, scopes) {
       for link in included.unit.links {
-        add(link, scope, branch: branch)
-        branch += 1
+        for scope in scope.scopes(for: link) {
+          guard graph.elements.count <= ModelCheck.elementLimit else {
+            reporter.error(
+              "links for each value of a list make more than \(ModelCheck.elementLimit) elements",
+              at: link.text.location)
+            return graph
+          }
+          add(link, scope, branch: branch)
+          branch += 1
+        }
       }
     }
     markOptionalElements()
@@ -78,9 +86,14 @@ final class GraphBuilder {
   /// Nil if the text is unset or an error was reported.
   private func text(_ text: InterpolatedText, _ scope: ValueScope) -> ResolvedGraph.Text? {
     switch scope.evaluate(text, reporter) {
-    case .text(let value): .known(value)
-    case .unknown: .unknown(text.source)
-    case .unset, nil: nil
+    case .text(let value): return .known(value)
+    case .unknown: return .unknown(text.source)
+    case .list:
+      reporter.error(
+        "a list cannot stand here", at: text.location,
+        help: "it can be the value of a property, or of another list")
+      return nil
+    case .unset, nil: return nil
     }
   }
 
@@ -98,9 +111,15 @@ final class GraphBuilder {
 
   private func value(_ value: PropertyValue, _ scope: ValueScope) -> ResolvedGraph.Value? {
     switch value {
-    case .text(let text): self.text(text, scope).map { .text($0, text.location) }
-    case .list(let items, _): .list(items.compactMap { self.value($0, scope) })
-    case .fields(let fields, _): .fields(properties(fields, scope))
+    case .text(let text):
+      switch scope.evaluate(text, reporter) {
+      case .text(let value): return .text(.known(value), text.location)
+      case .list(let items): return .list(items.map { .text(.known($0), text.location) })
+      case .unknown: return .text(.unknown(text.source), text.location)
+      case .unset, nil: return nil
+      }
+    case .list(let items, _): return .list(items.compactMap { self.value($0, scope) })
+    case .fields(let fields, _): return .fields(properties(fields, scope))
     }
   }
 

@@ -17,16 +17,16 @@ struct ParameterValues {
 
   /// Evaluates the parameters.
   ///
-  /// - Parameter given: the given values by parameter name.
+  /// - Parameter given: the given values by parameter name; several only for lists.
   func scope(
-    _ parameters: [Parameter], given: [String: Given], enclosing: ValueScope?
+    _ parameters: [Parameter], given: [String: [Given]], enclosing: ValueScope?
   ) -> ValueScope {
     var values: [String: (parameter: Parameter, value: ValueScope.Value)] = [:]
     for index in ParameterScope.dependencies(of: parameters).order {
       let parameter = parameters[index]
       let known = ValueScope(
         values, enclosing: enclosing, environment: environment, isComplete: isComplete)
-      guard let value = value(of: parameter, given[parameter.name], known) else { continue }
+      guard let value = value(of: parameter, given[parameter.name] ?? [], known) else { continue }
       values[parameter.name] = (parameter, value)
     }
     return ValueScope(
@@ -35,43 +35,47 @@ struct ParameterValues {
 
   /// Evaluates arguments in the scope of the file or template that gives them.
   func given(_ arguments: [Argument], in scope: ValueScope, for parameters: [Parameter])
-    -> [String: Given]
+    -> [String: [Given]]
   {
-    var given: [String: Given] = [:]
+    var given: [String: [Given]] = [:]
     for argument in arguments {
       // An error in the value has been reported; that the parameter lacks one is not another.
       let value = scope.evaluate(argument.value, reporter) ?? .unknown
       let type = parameters.first { $0.name == argument.name.text }?.type
-      given[argument.name.text] = Given(
-        value: value,
-        isNanoseconds: type == .duration
-          && scope.parameter(namedBy: argument.value)?.type == .duration,
-        location: argument.value.location)
+      given[argument.name.text] = [
+        Given(
+          value: value,
+          isNanoseconds: type == .duration
+            && scope.parameter(namedBy: argument.value)?.type == .duration,
+          location: argument.value.location)
+      ]
     }
     return given
   }
 
   /// Nil if an error was reported.
   private func value(
-    of parameter: Parameter, _ given: Given?, _ known: ValueScope
+    of parameter: Parameter, _ given: [Given], _ known: ValueScope
   ) -> ValueScope.Value? {
-    if let given {
-      // An argument that is unset does not override the default.
-      if case .unset = given.value {
-      } else {
-        return checked(given.value, parameter, given.isNanoseconds, given.location, "")
-      }
+    // An argument that is unset does not override the default.
+    let values = given.filter { if case .unset = $0.value { false } else { true } }
+    if !values.isEmpty {
+      return joined(
+        values.map { checked($0.value, parameter, $0.isNanoseconds, $0.location, "") }, parameter)
     }
     if let name = parameter.environment, let text = environment(name) {
       return checked(
         .text(text), parameter, false, parameter.location,
         " (from the environment variable \(name))")
     }
-    if let text = parameter.defaultValue {
-      guard let value = known.evaluate(text, reporter) else { return nil }
-      let isNanoseconds =
-        parameter.type == .duration && known.parameter(namedBy: text)?.type == .duration
-      return checked(value, parameter, isNanoseconds, text.location, " (from its default)")
+    if !parameter.defaults.isEmpty {
+      let values = parameter.defaults.map { text -> ValueScope.Value? in
+        guard let value = known.evaluate(text, reporter) else { return nil }
+        let isNanoseconds =
+          parameter.type == .duration && known.parameter(namedBy: text)?.type == .duration
+        return checked(value, parameter, isNanoseconds, text.location, " (from its default)")
+      }
+      return joined(values, parameter)
     }
     guard parameter.isRequired else { return .unset }
     guard isComplete else { return .unknown }
@@ -82,24 +86,55 @@ struct ParameterValues {
     return nil
   }
 
+  /// Returns the values of a list as one value; nil if one of them is.
+  private func joined(
+    _ values: [ValueScope.Value?], _ parameter: Parameter
+  ) -> ValueScope.Value? {
+    guard parameter.isList else { return values.first ?? nil }
+    var texts: [String] = []
+    for value in values {
+      switch value {
+      case .text(let text): texts.append(text)
+      case .list(let more): texts += more
+      case .unset: continue
+      case .unknown: return .unknown
+      case nil: return nil
+      }
+    }
+    return .list(texts)
+  }
+
   private func checked(
     _ value: ValueScope.Value, _ parameter: Parameter, _ isNanoseconds: Bool,
     _ location: SourceLocation?, _ origin: String
   ) -> ValueScope.Value? {
-    guard case .text(var text) = value else { return value }
-    if isNanoseconds { text += "ns" }
-    if let problem = parameter.problem(with: text, reporter) {
+    func checked(_ text: String) -> String? {
+      let text = isNanoseconds ? text + "ns" : text
+      guard let problem = parameter.problem(with: text, reporter) else {
+        return parameter.normalized(text)
+      }
       reporter.error(problem.message + origin, at: location, help: problem.help)
       return nil
     }
-    return parameter.normalized(text).map { .text($0) }
+    switch value {
+    case .text(let text): return checked(text).map { .text($0) }
+    case .list(let texts):
+      guard parameter.isList else {
+        reporter.error("'\(parameter.name)' has one value, not a list\(origin)", at: location)
+        return nil
+      }
+      let values = texts.map(checked)
+      return values.contains(nil) ? nil : .list(values.compactMap(\.self))
+    case .unset, .unknown: return value
+    }
   }
 }
 
 extension Parameter {
   /// Placeholder for the value in help texts: `PATH`, `left|right`.
   public var placeholder: String {
-    type == .choice ? choices.joined(separator: "|") : type.rawValue.uppercased()
+    (type == .choice ? choices.joined(separator: "|") : type.rawValue.uppercased())
+      + (isList ? "…" : "")
   }
 }
 
@@ -108,6 +143,8 @@ final class ValueScope {
   enum Value {
     /// The value in the form that elements take.
     case text(String)
+    /// The values of a list.
+    case list([String])
     /// Neither given nor required.
     case unset
     /// Required but not given, or wrong; only in graphs that are checked and not run.
@@ -148,6 +185,11 @@ final class ValueScope {
         switch evaluate(reference, reporter) {
         case .text(let value): result += value
         case .unknown: isUnknown = true
+        case .list:
+          reporter.error(
+            "a list cannot be part of a text", at: reference.location,
+            help: "a link that refers to a list is made for each of its values")
+          return nil
         case .unset:
           reporter.error(
             "a parameter without a value cannot be part of a text", at: reference.location,
@@ -172,6 +214,25 @@ final class ValueScope {
     return lookUp(name)?.parameter
   }
 
+  /// Returns the scopes in which a link is made: one for each value of the list that it refers to;
+  /// only this one without such a list.
+  func scopes(for link: LinkDeclaration) -> [ValueScope] {
+    guard let name = link.parameterNames.first(where: { lookUp($0)?.parameter.isList == true }),
+      let list = lookUp(name)
+    else { return [self] }
+    let values: [Value] =
+      switch list.value {
+      case .list(let texts): texts.map { .text($0) }
+      case .unset: []
+      case .text, .unknown: [list.value]
+      }
+    return values.map {
+      ValueScope(
+        [name: (list.parameter, $0)], enclosing: self, environment: environment,
+        isComplete: isComplete)
+    }
+  }
+
   private func lookUp(_ name: String) -> (parameter: Parameter, value: Value)? {
     parameters[name] ?? enclosing?.lookUp(name)
   }
@@ -189,8 +250,12 @@ final class ValueScope {
     case .parameter(let name, let part):
       // A missing value was reported when the parameter was evaluated.
       guard let value = lookUp(name)?.value else { return nil }
-      guard let part, case .text(let path) = value else { return value }
-      return .text(part(of: path))
+      guard let part else { return value }
+      switch value {
+      case .text(let path): return .text(part(of: path))
+      case .list(let paths): return .list(paths.map { part(of: $0) })
+      case .unset, .unknown: return value
+      }
     }
   }
 }

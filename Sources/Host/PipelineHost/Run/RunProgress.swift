@@ -32,6 +32,16 @@ public struct RunProgress: Sendable, Equatable {
     return position / elapsed
   }
 
+  /// The end of the video that is missing, if this is the progress of a whole run: demuxers play
+  /// damaged and truncated files up to some point and end the stream without an error. A tenth of
+  /// the duration and a second are tolerated, because some containers only allow an estimate; nil
+  /// if no more is missing, or if there is no video.
+  public var missingEnd: Duration? {
+    guard frames != nil, let position, let duration else { return nil }
+    let missing = duration - position
+    return missing > max(.seconds(1), duration / 10) ? missing : nil
+  }
+
   /// Video frames processed per second.
   public var framesPerSecond: Double? {
     guard let frames, elapsed > .zero else { return nil }

@@ -206,9 +206,23 @@ final class RunWatch {
       progress.position = max(progress.position ?? .zero, end.duration)
     }
     events.yield(.progress(progress))
+    if !wasStopped, !outputs.outputs.isEmpty { warnOfMissingEnd(progress) }
     return RunAttempt.Outcome(
       result: .success(progress), isFinished: true, isCutShort: ending?.isImmediate ?? false,
       elapsed: progress.elapsed)
+  }
+
+  private func warnOfMissingEnd(_ progress: RunProgress) {
+    guard progress.missingEnd != nil, let position = progress.position,
+      let duration = progress.duration
+    else { return }
+    func text(_ time: Duration) -> String { "\((time.seconds * 10).rounded() / 10) s" }
+    events.yield(
+      .warning(
+        Diagnostic(
+          .warning,
+          "the source says that it lasts \(text(duration)), but its video ended after "
+            + "\(text(position)): it may be damaged or cut off", at: nil)))
   }
 
   /// Lets the recorded data be finished; returns the outcome if there is nothing to wait for.
@@ -295,13 +309,18 @@ extension GraphAssembly {
     let place = child.flatMap(location(ofChild:))
     // The first line is a location in the element's source code.
     let details = failure.debug.split(separator: "\n").dropFirst().joined(separator: ", ")
+    let reason = failure.isUnreadableStream && severity == .error ? Self.damage : nil
     let help =
       child.flatMap { missing[$0] }.map { "it needs \($0)" }
-      ?? (details.isEmpty ? nil : details)
+      ?? (reason.map { details.isEmpty ? $0 : "\($0) (\(details))" }
+        ?? (details.isEmpty ? nil : details))
     return Diagnostic(
       severity, "\(place?.title ?? "'\(failure.element)'"): \(failure.message)",
       at: place?.location, help: help)
   }
+
+  /// The likely reason that a parser, demuxer or decoder gives up; GStreamer's texts do not say so.
+  private static let damage = "the input may be damaged, cut off or encrypted"
 
   /// Returns the error for a missing pad: an unlinked stream fails as an "internal data stream
   /// error" of the source.

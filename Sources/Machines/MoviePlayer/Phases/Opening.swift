@@ -22,6 +22,9 @@ final class Opening: Phase, @unchecked Sendable {
   private var index: Movie?
   /// The movie with its first fragment.
   private var basis: Movie?
+  private var fileLevelBoxes = FileLevelBoxes()
+  /// The number of boxes found after the index of a movie that has no fragments.
+  private var laterBoxCount = 0
   private var parser = MovieParser()
   private let options: PlayerOptions
 
@@ -77,24 +80,32 @@ final class Opening: Phase, @unchecked Sendable {
     do {
       event = try parser.next()
     } catch {
-      guard index != nil else { throw .unreadable(error) }
-      outputs.warn(.damagedIndex(error))
+      guard let index else { throw .unreadable(error) }
+      // Bytes after the index of a movie without fragments are not needed to play it.
+      if index.isFragmented { outputs.warn(.damagedIndex(error)) }
       return try finish()
     }
     switch event {
     case .fileType(let type): fileType = type
-    case .movie(let found):
-      index = found
-      if !found.isFragmented { return try finish() }
+    case .movie(let found): index = found
     case .fragment(let fragment):
       index?.append(fragment)
       if basis == nil { basis = index }
     case .needBytes(let range): return .wait(.read(ReadRequest(range: range)))
     case .end: return try finish()
-    default: break
+    case .userBox(let box): fileLevelBoxes.add(box)
+    case .box(let type, _): fileLevelBoxes.add(type)
+    case .segmentIndex, .randomAccess, .mediaData: break
+    }
+    if let index, !index.isFragmented {
+      laterBoxCount += 1
+      // Padding may consist of any number of empty boxes.
+      if laterBoxCount > Self.maximumLaterBoxCount { return try finish() }
     }
     return .again
   }
+
+  private static let maximumLaterBoxCount = 64
 
   /// Finishes reading the index and requests the first sample of a layered track, if there is one.
   private func finish() throws(MoviePlayerError) -> Progress {
@@ -109,7 +120,8 @@ final class Opening: Phase, @unchecked Sendable {
   }
 
   private func expose(_ first: ByteSlice?, at offset: UInt64) throws(MoviePlayerError) -> Progress {
-    guard let movie = index else { throw .nothingPlayable }
+    guard var movie = index else { throw .nothingPlayable }
+    movie.fileLevelBoxes = fileLevelBoxes
     let playback = try MoviePlayback(
       movie, basis: basis ?? movie, fileType: fileType, isComplete: true, fragments: nil,
       first: first, options, &outputs)

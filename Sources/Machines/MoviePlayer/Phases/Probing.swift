@@ -22,6 +22,8 @@ final class Probing: Phase, @unchecked Sendable {
   private var bareMovie: Movie?
   /// The movie with its first fragment.
   private var basis: Movie?
+  /// Those before the samples; what follows them arrives too late.
+  private var fileLevelBoxes = FileLevelBoxes()
   private var isComplete = false
   private var hasSearched = false
 
@@ -107,6 +109,8 @@ final class Probing: Phase, @unchecked Sendable {
         case .mediaData(let range) where index == nil && stream.input.shouldSkip(for: range):
           stage = .move(to: range.upperBound)
           return .again
+        case .userBox(let box): fileLevelBoxes.add(box)
+        case .box(let type, _): fileLevelBoxes.add(type)
         default: break
         }
       }
@@ -123,7 +127,7 @@ final class Probing: Phase, @unchecked Sendable {
   /// Outputs the streams once they can be described, for which a layered track needs its first
   /// sample and a fragmented movie its first fragment.
   private func expose() throws(MoviePlayerError) -> Progress {
-    guard let movie = index, let bareMovie, !movie.isFragmented || basis != nil || isComplete else {
+    guard var movie = index, let bareMovie, !movie.isFragmented || basis != nil || isComplete else {
       return .wait(.awaitBytes)
     }
     let input = stream.input
@@ -148,6 +152,7 @@ final class Probing: Phase, @unchecked Sendable {
         }
       }
     }
+    movie.fileLevelBoxes = fileLevelBoxes
     let playback = try MoviePlayback(
       movie, basis: described, fileType: fileType, isComplete: isComplete,
       fragments: movie.isFragmented ? stream.fragments : nil, first: first, options,
