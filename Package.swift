@@ -55,6 +55,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
     // A target imports what stands above it here, and nothing that stands below it.
@@ -167,11 +168,20 @@ let package = Package(
         command("NIOPosix", of: "swift-nio"),
       ],
       path: "Sources/Apps/Web", swiftSettings: strict),
+    // Conversions in parts: what plan, part, join and status do.
+    .target(
+      name: "MovieParts",
+      dependencies: [
+        "GStreamer", "ISOBMFF", "MoviePlayer", "PipelineFile", "PipelineHost", "StereoEncoder",
+        "StereoMedia", "StereoVideo",
+        command("Crypto", of: "swift-crypto"),
+      ],
+      path: "Sources/Apps/MovieParts", swiftSettings: strict),
     .executableTarget(
       name: "gst-spatial",
       dependencies: [
-        "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoMedia",
-        "StereoVideo", "Web",
+        "GStreamer", "HEVC", "ISOBMFF", "MovieParts", "PipelineFile", "PipelineHost",
+        "StereoMedia", "StereoVideo", "Web",
         command("ArgumentParser", of: "swift-argument-parser"),
       ],
       path: "Sources/Apps/gst-spatial",
@@ -274,6 +284,10 @@ let package = Package(
         "GStreamer", "ISOBMFF", "PipelineHost", "SpatialElements", "StereoMedia", "StereoVideo",
         "TestKit",
       ],
+      swiftSettings: unoptimized),
+    .testTarget(
+      name: "MoviePartsTests",
+      dependencies: ["MovieParts", "PipelineFile", "StereoVideo", "TestKit"],
       swiftSettings: unoptimized),
     // Drives the built command, as a shell does.
     .testTarget(

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Glibc
+internal import MovieParts
 internal import PipelineFile
 internal import StereoVideo
 
@@ -33,7 +34,7 @@ struct GSTSpatial: AsyncParsableCommand {
       RunCommand.self, ConvertCommand.self, InfoCommand.self, FramesCommand.self, ListCommand.self,
       CheckCommand.self, ExplainCommand.self, GraphCommand.self, ImportCommand.self,
       SchemaCommand.self, RecoverCommand.self, ServeCommand.self, ViewCommand.self,
-      PlayCommand.self,
+      PlayCommand.self, PlanCommand.self, PartCommand.self, JoinCommand.self, StatusCommand.self,
     ])
 
   /// The word before messages on wrong usage: that of all other messages.
@@ -59,6 +60,7 @@ extension GSTSpatial {
 @main
 enum Main {
   static func main() async {
+    Lifeline.watch()
     let arguments = Array(CommandLine.arguments.dropFirst())
     if let help = ParameterHelp(commandLine: arguments) {
       help.printAndExit()

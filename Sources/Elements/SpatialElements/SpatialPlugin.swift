@@ -22,6 +22,7 @@ public let spatialPlugin = PluginDeclaration(
     sbsSplit,
     stereoPack,
     stereoTagger,
+    pictureRange,
     mvhevcEnc,
     mvhevcSBSEnc,
     mvhevcDec,

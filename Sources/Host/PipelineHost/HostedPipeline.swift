@@ -86,6 +86,15 @@ public struct HostedPipeline: Sendable {
     warnings = found + resolving + checking
   }
 
+  /// Returns this pipeline with a changed graph, which is not checked again.
+  package func with(_ graph: ResolvedGraph) -> HostedPipeline {
+    HostedPipeline(graph: graph, warnings: warnings, registry: registry)
+  }
+
+  private init(graph: ResolvedGraph, warnings: Diagnostics, registry: InstalledElements) {
+    (self.graph, self.warnings, self.registry) = (graph, warnings, registry)
+  }
+
   /// The process's environment.
   public static let environment: @Sendable (String) -> String? = { name in
     getenv(name).map { String(cString: $0) }

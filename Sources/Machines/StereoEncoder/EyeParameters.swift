@@ -47,6 +47,8 @@ struct EyeParameters {
       // run to run.
       ("frame-threads", "1"),
     ]
+    // The output does not depend on the number of threads, but for "none".
+    if let count = ProcessorLimit.current.count { settings.append(("pools", "\(count)")) }
     settings += blockSizes(width: configuration.width, height: configuration.height)
     let rate = configuration.frameRate?.reduced
     settings.append(("fps", rate.map { "\($0.numerator)/\($0.denominator)" } ?? "30/1"))

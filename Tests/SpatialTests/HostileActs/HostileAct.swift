@@ -83,7 +83,8 @@ extension HostileAct {
       .every(
         .failure("small"),
         [
-          "stereotestsrc": nil, "stereotagger": Self.all, "mvhevcdec": .end, "mvhevcdemux": .end,
+          "stereotestsrc": nil, "stereotagger": Self.all, "picturerange": Self.all,
+          "mvhevcdec": .end, "mvhevcdemux": .end,
           "mvhevchlssink": .end, "mvcdec": .end, "mvcflatten": .end, "mvctsdemux": .end,
         ])
     case .capsChange:

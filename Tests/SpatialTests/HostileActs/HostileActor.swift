@@ -61,6 +61,7 @@ struct HostileActor: Sendable {
     case "stereotestsrc": return actor([])
     case "sbssplit": return actor([raw("sink", 128, "multiview-mode=side-by-side")])
     case "stereotagger": return actor([raw("sink", 64)], ["eye": "left", "baseline": "64"])
+    case "picturerange": return actor([raw("sink", 64)])
     case "sphericalview": return actor([raw("sink", 128)], ["projection": "equirectangular"])
     case "sphericalconvert":
       return actor(

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Glibc
+internal import MovieParts
 internal import StereoMedia
 
 struct ConvertCommand: AsyncParsableCommand {
@@ -30,6 +31,13 @@ struct ConvertCommand: AsyncParsableCommand {
         gst-spatial convert spatial.mov anaglyph.mp4 --to anaglyph
         gst-spatial convert spatial.mov flat.mp4 --to 2d
         gst-spatial convert spatial.mov left.mp4 right.mp4 --to two-files
+        gst-spatial convert side-by-side.mp4 spatial.mov --work parts --jobs 4
+        gst-spatial convert movies/ --to-folder spatial/ --jobs 2
+
+      With --work, a conversion is done in parts, by as many processes as --jobs says; if it is \
+      stopped, the same line carries on with it. With --to-folder, each movie is converted by \
+      itself; those that are there already are skipped. Exit code 1 then means that trying again \
+      may help, 2 that it mends nothing.
       """)
 
   @Argument(
@@ -72,6 +80,20 @@ struct ConvertCommand: AsyncParsableCommand {
       """)
   var pair: EyeAlignment = .times
 
+  @Option(help: "Convert in parts, with this folder for them.", completion: .directory)
+  var work: String?
+
+  @Option(help: "The duration of a part.")
+  var parts: TimeArgument?
+
+  @Option(help: "How many processes run at a time, with --work or --to-folder.")
+  var jobs: Int?
+
+  @Option(
+    help: "Convert all these movies, and those in these folders, into a folder.",
+    completion: .directory)
+  var toFolder: String?
+
   @OptionGroup var layout: LayoutOptions
 
   @Flag(
@@ -94,7 +116,28 @@ struct ConvertCommand: AsyncParsableCommand {
   @Flag(help: "Show the places of errors in the ready pipeline, too.")
   var verbose = false
 
-  func validate() throws { _ = try files() }
+  func validate() throws {
+    if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1.") }
+    guard toFolder == nil else {
+      guard work == nil, parts == nil, output == nil, left == nil, right == nil, !twoPass, !dryRun,
+        to != .twoFiles
+      else {
+        throw ValidationError(
+          "--to-folder does not go with --work, --parts, --output, --left, --right, --two-pass, "
+            + "--dry-run or --to two-files.")
+      }
+      return
+    }
+    guard work != nil || parts == nil && jobs == nil else {
+      throw ValidationError("--parts and --jobs need --work or --to-folder.")
+    }
+    let files = try files()
+    guard work == nil || files.other == nil && !twoPass && !dryRun && [nil, .mvhevc].contains(to)
+    else {
+      throw ValidationError(
+        "--work is for one movie that becomes a spatial one, without --two-pass and --dry-run.")
+    }
+  }
 
   /// Returns the files, whether they are options or only in their order.
   private func files() throws(ValidationError) -> ConversionChoice.Files {
@@ -119,13 +162,15 @@ struct ConvertCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let files = try files()
     var values = arguments.filter(PipelineArguments.isValue)
     for (name, value) in [("quality", quality), ("preset", preset), ("bitrate", bitrate)] {
       if let value { values.append("\(name)=\(value)") }
     }
+    if let toFolder { return try await convertAll(into: toFolder, values) }
+    let files = try files()
     var choice = layout.choice
     choice.add(values)
+    if let work { return try await convertInParts(files, values, choice, WorkFolder(work)) }
     choice.asksUser = !json && !dryRun
     let (pipeline, chosen): (String, [String])
     do {
@@ -177,6 +222,40 @@ struct ConvertCommand: AsyncParsableCommand {
     try await run(
       [pipeline] + chosen + values + ["pass=pass2", "pass-file=\(first.statistics)"],
       isForced: force)
+  }
+
+  /// Plans, encodes all parts and joins them.
+  private func convertInParts(
+    _ files: ConversionChoice.Files, _ values: [String], _ choice: LayoutChoice,
+    _ work: WorkFolder
+  ) async throws {
+    guard let output = files.output else {
+      Terminal.error.line("error: --work needs an output: --output spatial.mov")
+      throw ExitCode.mistakes
+    }
+    let maker = PlanMaker(
+      input: files.input, output: output, values: values, layout: choice,
+      namesLayout: layout.layout != nil || layout.projection != nil,
+      seconds: parts?.seconds ?? PartCuts.defaultSeconds, work: work)
+    try await reportingPartErrors {
+      try await PartsConversion(
+        maker: maker, jobs: jobs ?? JobPool.suitableCount, overwrites: force, isQuiet: quiet,
+        isJSON: json
+      ).run()
+    }
+  }
+
+  /// Converts each of many movies by itself.
+  private func convertAll(into folder: String, _ values: [String]) async throws {
+    var options = values
+    if let to { options += ["--to", to.rawValue] }
+    if let name = layout.layout { options += ["--layout", name.rawValue] }
+    if let name = layout.projection { options += ["--projection", name.rawValue] }
+    try await BatchConversion(
+      inputs: arguments.filter { !PipelineArguments.isValue($0) }, folder: folder, target: to,
+      options: options, jobs: jobs ?? JobPool.suitableCount, overwrites: force, isQuiet: quiet,
+      isJSON: json
+    ).run()
   }
 
   private func run(_ line: [String], isForced: Bool) async throws {

@@ -194,10 +194,12 @@ struct RunCommand: AsyncParsableCommand {
 }
 
 extension RunFailure {
-  fileprivate var exitCode: ExitCode {
+  /// The exit code of a run that fails so.
+  var exitCode: ExitCode {
     switch kind {
     case .wouldOverwrite: .wouldOverwrite
-    case .notBuilt, .failed: .runFailed
+    case .notBuilt: .mistakes
+    case .failed: isPermanent ? .mistakes : .runFailed
     case .frozen: .frozen
     case .aborted: .interrupted
     }

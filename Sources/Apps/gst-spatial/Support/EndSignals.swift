@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Glibc
+internal import MovieParts
 internal import PipelineHost
 internal import Synchronization
 
@@ -84,6 +85,8 @@ final class Interrupts: Sendable {
   init(_ run: PipelineRun, report: @escaping @Sendable (Step) -> Void) {
     self.run = run
     self.report = report
+    // A conversion among many that ended early would count as done.
+    guard !Lifeline.isChild else { return }
     let watched = EndSignals { [weak self] in self?.interrupt($0) }
     signals.withLock { $0 = watched }
   }

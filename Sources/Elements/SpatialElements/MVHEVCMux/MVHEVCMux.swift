@@ -44,6 +44,8 @@ final class MVHEVCMux: EyePairing {
     var encoder = EncoderSettings()
     var pairing = PairingSettings()
     var container = ContainerChoice.quickTime
+    /// In seconds since 1970; it takes precedence over tags.
+    var creationTime: Int64?
     var fragments = FragmentSettings()
     /// Spatial metadata from properties; it takes precedence over tags.
     var spatial = SpatialSettings()
@@ -254,6 +256,11 @@ extension MVHEVCMux {
       .choice(
         "container", nick: "Container", blurb: "File format", default: .quickTime,
         at: \.container),
+      .int64(
+        "creation-time", nick: "Creation time",
+        blurb: "When the movie was made, in seconds since 1970-01-01 00:00 UTC (not set = from the "
+          + "tags, else from the environment variable SOURCE_DATE_EPOCH, else now)",
+        in: -2_082_844_800...(1 << 40), default: 0, at: \.creationTime),
       EyeChoice.heroEye(at: \.spatial.heroEye),
       .double(
         "horizontal-field-of-view", nick: "Horizontal field of view",

@@ -58,7 +58,8 @@ struct MuxDescription {
   /// - Parameter isSpatial: whether a track has stereo views.
   func movieMetadata(isSpatial: Bool) -> MovieMetadata {
     var metadata = MetadataTags.metadata(movieTags, defaultSoftware: ProjectVersion.name)
-    metadata.creationTime = metadata.creationTime ?? secondsSince1970()
+    metadata.creationTime =
+      element.settings.current.creationTime ?? metadata.creationTime ?? secondsSince1970ForFiles()
     if isSpatial {
       let said = Set(metadata.items.map(\.key))
       metadata.items += MovieMetadata.spatialItems.filter { !said.contains($0.key) }

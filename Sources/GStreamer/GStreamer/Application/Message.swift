@@ -76,7 +76,19 @@ public final class Message: MiniObject, @unchecked Sendable {
     }
     return PipelineFailure(
       element: sourceName, message: error.map { String(cString: $0.pointee.message) } ?? "",
-      debug: adopt(debug) ?? "", isUnreadableStream: isUnreadable)
+      debug: adopt(debug) ?? "", isUnreadableStream: isUnreadable,
+      isPermanent: error.map { Self.isPermanent($0.pointee) } ?? false)
+  }
+}
+
+extension Message {
+  /// Whether an error comes again whenever the same is tried: settings that cannot be used, or a
+  /// source that cannot be sought in.
+  fileprivate static func isPermanent(_ error: GError) -> Bool {
+    [ElementError.Code.settings, .seek].contains { code in
+      let (domain, number) = code.domainAndCode
+      return error.domain == domain && error.code == number
+    }
   }
 }
 
@@ -91,6 +103,8 @@ public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
   /// Whether the element could not make sense of its input: `GST_STREAM_ERROR_DEMUX`, `_DECODE` or
   /// `_WRONG_TYPE`.
   public var isUnreadableStream = false
+  /// Whether it comes again whenever the same is tried.
+  package var isPermanent = false
 
   /// The element's name, the message and its details.
   public var description: String {

@@ -96,6 +96,19 @@ extension ElementObject {
     object.pointee.flags |= GST_ELEMENT_FLAG_SINK.rawValue
   }
 
+  // MARK: Threads
+
+  /// Calls `body` in a thread of GStreamer's: for what the streaming thread must not do, such as a
+  /// flushing seek. The element exists until then.
+  public func callAsync(_ body: @escaping @Sendable () -> Void) {
+    let callback = Callback<@Sendable () -> Void>(body)
+    gst_element_call_async(
+      gstElement,
+      { _, data in
+        if let data { Callback<@Sendable () -> Void>.from(data).call() }
+      }, callback.retained(), releaseCallback)
+  }
+
   // MARK: Tags
 
   /// Returns a stream's tags merged with those that an application has set through GstTagSetter, in

@@ -111,6 +111,25 @@ extension Property where Owner: HasSettings {
     }
   }
 
+  /// An `int64` property whose setting is nil until it is set.
+  public static func int64(
+    _ name: String, nick: String, blurb: String, in range: ClosedRange<Int64>,
+    default defaultValue: Int64, mutable: Mutability = .ready,
+    at path: WritableKeyPath<Owner.Settings, Int64?>
+  ) -> Self {
+    let (get, set) =
+      setting(path, default: defaultValue) as ((Owner) -> Int64, (Owner, Int64) -> Void)
+    return Property {
+      g_param_spec_int64(
+        permanent(name), permanent(nick), permanent(blurb), gint64(range.lowerBound),
+        gint64(range.upperBound), gint64(defaultValue), paramFlags(mutable))
+    } get: {
+      g_value_set_int64($1, gint64(get($0)))
+    } set: {
+      set($0, Int64(g_value_get_int64($1)))
+    }
+  }
+
   /// A `uint` property.
   public static func uint(
     _ name: String, nick: String, blurb: String, in range: ClosedRange<UInt32>,

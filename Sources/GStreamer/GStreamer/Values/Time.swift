@@ -29,6 +29,16 @@ public func nanosecondsSince1970() -> Int64 { Int64(g_get_real_time()) &* 1000 }
 /// Returns the wall-clock time, in seconds since 1970-01-01 00:00 UTC.
 public func secondsSince1970() -> Int64 { Int64(g_get_real_time() / 1_000_000) }
 
+/// Returns the time to note in files that are written now, in seconds since 1970-01-01 00:00 UTC:
+/// that of the environment variable `SOURCE_DATE_EPOCH`, which makes two runs write the same bytes,
+/// or else the wall-clock time.
+///
+/// https://reproducible-builds.org/specs/source-date-epoch/
+public func secondsSince1970ForFiles() -> Int64 {
+  let given = g_getenv("SOURCE_DATE_EPOCH").flatMap { Int64(String(cString: $0)) }
+  return given.flatMap { $0 >= 0 ? $0 : nil } ?? secondsSince1970()
+}
+
 /// A date, with the time and the offset from UTC if known: `GstDateTime`.
 public struct DateTime: Sendable {
   /// In ISO 8601 format, such as `2026-01-31T09:30:00+0100`, up to the last known field.

@@ -113,6 +113,8 @@ public struct ResolvedGraph: Sendable {
   public internal(set) var links: [Link] = []
   /// The settings of `run`.
   public let run: RunSettings
+  /// Whether tracks that no link takes are left out on purpose, without a warning.
+  package internal(set) var leavesTracksOut = false
 
   /// Returns whether a link is created only if a pad appears: the first pad of its own branch, or
   /// of another branch that leads to its source.

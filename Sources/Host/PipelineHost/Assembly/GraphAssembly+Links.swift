@@ -310,7 +310,7 @@ extension GraphAssembly {
   }
 
   private var makesMoviesWithAudio: Bool {
-    graph.elements.indices.contains { index in
+    !graph.leavesTracksOut && graph.elements.indices.contains { index in
       type(index)?.padTemplates.contains {
         $0.direction == .sink && $0.presence == .request && $0.name.hasPrefix("audio_")
       } == true

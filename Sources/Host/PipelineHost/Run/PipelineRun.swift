@@ -290,6 +290,9 @@ public struct RunFailure: Error, Sendable, CustomStringConvertible {
   public let diagnostics: Diagnostics
   /// The files that hold the data recorded until then.
   public internal(set) var kept: [String] = []
+  /// Whether the run fails again whenever it is tried: its settings cannot be used, or its input
+  /// cannot be sought in.
+  public internal(set) var isPermanent = false
 
   init(_ kind: Kind, _ diagnostic: Diagnostic) {
     self.init(kind, Diagnostics([diagnostic]))

@@ -110,7 +110,9 @@ final class RunWatch {
       let diagnostic =
         assembly.missingPad(after: failure)
         ?? assembly.diagnostic(.error, failure, message, missing: missing)
-      return fail(RunFailure(.failed, diagnostic))
+      var failed = RunFailure(.failed, diagnostic)
+      failed.isPermanent = failure.isPermanent
+      return fail(failed)
     case .element(let structure):
       meter.note(structure, from: assembly.pipeline.child(sending: message))
     case .warning(let failure):

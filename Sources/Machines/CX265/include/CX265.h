@@ -193,4 +193,11 @@ const cx265_adapter *cx265_get_adapter(void);
 /// it: for a program it may be a bare name. NULL if the loader does not know. Not in adapters.
 const char *cx265_own_file(void);
 
+/// Reads the processors of a thread of this process, or of the calling one for 0, as a bit for each;
+/// returns 0 on success. Not in adapters.
+int32_t cx265_get_affinity(int32_t thread, void *mask, size_t size);
+
+/// Sets the processors of a thread of this process; returns 0 on success. Not in adapters.
+int32_t cx265_set_affinity(int32_t thread, const void *mask, size_t size);
+
 #endif

@@ -100,6 +100,7 @@ package final class X265Encoder {
   private let reconstructions: PicturePool
   /// A QP offset for each block, all equal; nil if pictures have none.
   private let offsets: UnsafeMutableBufferPointer<Float>?
+  private var confinement: ThreadConfinement?
 
   /// Opens an encoder; nil if x265 refuses the parameters.
   ///
@@ -113,10 +114,12 @@ package final class X265Encoder {
   ) {
     let library = parameters.library
     let functions = library.adapter.functions.pointee
+    confinement = ThreadConfinement()
     let address = X265Library.making {
       UInt(bitPattern: functions.encoder_open(parameters.handle))
     }
     guard let handle = OpaquePointer(bitPattern: address) else { return nil }
+    confinement?.apply()
     self.parameters = parameters
     self.handle = handle
     self.kept = kept
@@ -162,6 +165,7 @@ package final class X265Encoder {
   private func advance(_ picture: UnsafePointer<cx265_picture>?) throws(Failure) -> CodedPicture? {
     var coded = cx265_coded()
     let result = functions.encoder_encode(handle, picture, &coded)
+    confinement?.apply()
     guard result >= 0 else { throw Failure(result) }
     guard result > 0 else { return nil }
     guard let type = PictureType(rawValue: coded.type) else {

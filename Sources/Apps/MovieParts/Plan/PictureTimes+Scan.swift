@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import GStreamer
+internal import ISOBMFF
+internal import MoviePlayer
+internal import StereoMedia
+internal import StereoVideo
+
+extension PictureTimes {
+  /// Reads the times of a movie's pictures: of QuickTime and MP4 from the index, of other formats by
+  /// reading all of the file, without decoding.
+  ///
+  /// - Throws: a ``PartError`` if the movie cannot be sought in exactly, or has no times.
+  package static func scan(_ path: String) async throws -> PictureTimes {
+    let container: ContainerFacts
+    do {
+      container = try ContainerFacts(path: path)
+    } catch {
+      throw PartError(.final, "\(error)")
+    }
+    if case .movie(let facts) = container {
+      guard let track = facts.video else { throw PartError(.final, "'\(path)' has no video") }
+      let reader = facts.reader
+      let shown = ShownSample.all(
+        of: track, movieTimescale: reader.movie.timescale,
+        limit: Int(clamping: min(reader.size, 1 << 26)))
+      return try PictureTimes(shown.map(\.time), runningTimeShift: 0, of: path)
+    }
+    switch CopiedFormat(path: path) {
+    case .transportStream?:
+      throw PartError(
+        .final,
+        "'\(path)' is a transport stream, whose times change with a seek, so that it cannot be cut "
+          + "into parts",
+        help: "remux it first: ffmpeg -i \(path) -c copy movie.mkv; or convert it in one piece")
+    case _?:
+      throw PartError(
+        .final, "'\(path)' has no container, and so no times of its pictures",
+        help: "put it into MP4 or Matroska first, or convert it in one piece")
+    case nil: return try await demuxed(path)
+    }
+  }
+
+  /// What a pass over a file finds.
+  fileprivate struct Found {
+    var times: [ClockTime] = []
+    var shift: Int64?
+    var hasVideo = false
+    /// What is wrong with the times.
+    var problem: String?
+  }
+
+  private static func demuxed(_ path: String) async throws -> PictureTimes {
+    let pipeline = try Pipeline(parsing: "filesrc name=source ! parsebin name=parse")
+    try pipeline.element(named: "source")?.set("location", parsing: path)
+    let found = Locked(Found())
+    pipeline.element(named: "parse")?.onPadAdded { [weak pipeline] pad in
+      guard let pipeline, let sink = try? Element("fakesink") else { return }
+      sink.set("sync", "false")
+      sink.set("async", "false")
+      let type = (pad.currentCaps ?? pad.possibleCaps).mediaType ?? ""
+      if type.hasPrefix("video/") || type.hasPrefix("image/"),
+        found.withLock({ found in
+          defer { found.hasVideo = true }
+          return !found.hasVideo
+        })
+      {
+        pad.watchBuffers { [weak pad] picture in
+          if let pad { found.withLock { $0.note(picture, pad.currentSegment) } }
+          return true
+        }
+      }
+      guard (try? pipeline.add(sink)) != nil, let target = sink.staticPad("sink") else { return }
+      sink.followParentState()
+      try? pad.link(to: target)
+    }
+    do {
+      try await pipeline.run()
+    } catch {
+      throw PartError(.final, "'\(path)' cannot be read: \(error)")
+    }
+    let result = found.current
+    if let problem = result.problem {
+      throw PartError(
+        .final, "'\(path)' cannot be converted in parts: \(problem)",
+        help: "remux it to MP4 or Matroska, or convert it in one piece, without --work")
+    }
+    return try PictureTimes(
+      result.times.sorted(), runningTimeShift: result.shift ?? 0, of: path)
+  }
+}
+
+extension PictureTimes.Found {
+  fileprivate mutating func note(_ picture: PassingBuffer, _ segment: Segment?) {
+    guard problem == nil else { return }
+    guard let pts = picture.pts, let segment, segment.isInTime else {
+      problem = "its picture \(times.count) has no time"
+      return
+    }
+    // Outside of the segment, it is not shown.
+    guard let time = segment.streamTime(pts) else { return }
+    times.append(time)
+    guard let running = segment.signedRunningTime(pts) else { return }
+    let difference = running.nanoseconds - Int64(clamping: time.nanoseconds)
+    if let shift, abs(shift - difference) > 1000 { problem = "its times jump" }
+    shift = shift ?? difference
+  }
+}

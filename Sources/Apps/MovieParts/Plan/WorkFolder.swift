@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import Glibc
+internal import PipelineFile
+
+/// The folder of a conversion in parts. All state is in its files: a part is done when its file has
+/// its name and its receipt. Nothing is locked, so any number of processes on any number of machines
+/// may use it.
+package struct WorkFolder: Sendable {
+  /// The path of the folder.
+  package let path: String
+
+  package init(_ path: String) {
+    let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    self.path = trimmed
+  }
+
+  package var planFile: String { "\(path)/plan.json" }
+  package var timesFile: String { "\(path)/times" }
+  /// The receipt of the joined movie.
+  package var movieReceipt: String { "\(path)/movie.json" }
+
+  /// `part-00017.mov`
+  package func partFile(_ number: Int) -> String { "\(path)/\(Self.name(number)).mov" }
+  /// `part-00017.json`
+  package func receiptFile(_ number: Int) -> String { "\(path)/\(Self.name(number)).json" }
+
+  /// The name of a part's file while this process writes it.
+  package func draft(_ number: Int) -> String {
+    "\(path)/\(Self.name(number)).\(SmallFiles.owner).mov"
+  }
+
+  private static func name(_ number: Int) -> String {
+    let digits = String(number)
+    return "part-" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
+  }
+
+  // MARK: The plan
+
+  /// Returns the plan.
+  ///
+  /// - Throws: a ``PartError`` if there is none, or if it is damaged.
+  package func plan() throws(PartError) -> ConversionPlan {
+    guard let bytes = try SmallFiles.bytes(of: planFile) else {
+      throw PartError(
+        .final, "'\(path)' has no plan", help: "gst-spatial plan INPUT OUTPUT --work \(path)")
+    }
+    return try ConversionPlan(parsing: bytes, path: planFile)
+  }
+
+  /// Returns the times of the pictures.
+  ///
+  /// - Throws: a ``PartError`` if the list is missing or is not that of the plan.
+  package func times(of plan: ConversionPlan) throws(PartError) -> PictureTimes {
+    guard let bytes = try SmallFiles.bytes(of: timesFile),
+      FileHash.hash(of: bytes) == plan.timesHash,
+      let times = PictureTimes(bytes, runningTimeShift: plan.runningTimeShift),
+      times.times.count == plan.pictureCount
+    else {
+      throw PartError(
+        .final, "'\(timesFile)' is missing, or is not that of the plan",
+        help: "plan again, in an empty folder")
+    }
+    return times
+  }
+
+  /// Writes a plan, or checks that the folder has the same one.
+  ///
+  /// - Returns: the plan of the folder.
+  /// - Throws: a ``PartError`` if the folder has another plan, or cannot be written.
+  package func adopt(
+    _ plan: ConversionPlan, _ times: PictureTimes
+  ) throws(PartError) -> ConversionPlan {
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw PartError(
+        .final, "the folder '\(path)' cannot be made: \(String(cString: strerror(errno)))")
+    }
+    if let bytes = try SmallFiles.bytes(of: planFile) {
+      let known = try ConversionPlan(parsing: bytes, path: planFile)
+      if let difference = plan.difference(from: known) {
+        throw PartError(
+          .final, "'\(path)' is of another conversion: \(difference) differ",
+          help: "use another folder, or remove this one")
+      }
+      // The first writer may have been killed before it wrote the list.
+      _ = try self.times(of: known)
+      return known
+    }
+    try SmallFiles.write(times.bytes, to: timesFile)
+    try SmallFiles.write(Array((plan.json.text() + "\n").utf8), to: planFile)
+    return plan
+  }
+
+  // MARK: Parts
+
+  /// Returns the receipt of a part if its file has the size that the receipt says; nil if the part
+  /// has to be encoded.
+  package func receipt(_ number: Int, _ plan: ConversionPlan, key: String) -> PartReceipt? {
+    guard let bytes = try? SmallFiles.bytes(of: receiptFile(number)),
+      let receipt = PartReceipt(parsing: bytes), receipt.key == key,
+      receipt.pictureCount == plan.pictures(ofPart: number)?.count,
+      SmallFiles.size(of: partFile(number)) == receipt.size
+    else { return nil }
+    return receipt
+  }
+
+  /// The receipt of the movie, if it has been joined and is still there; nil if it has not.
+  package func movie(_ plan: ConversionPlan) -> PartReceipt? {
+    guard let bytes = try? SmallFiles.bytes(of: movieReceipt),
+      let receipt = PartReceipt(parsing: bytes), receipt.key == plan.key,
+      SmallFiles.size(of: plan.output) == receipt.size
+    else { return nil }
+    return receipt
+  }
+
+  /// Removes what a part's writers have left, or all parts and what their writers have left.
+  package func removeParts() {
+    for name in SmallFiles.names(in: path)
+    where name.hasPrefix("part-") || name.hasSuffix(".incomplete") {
+      SmallFiles.remove("\(path)/\(name)")
+    }
+  }
+
+  /// The parts that processes seem to be at work on: the names of files that are not finished.
+  package var unfinished: [String] {
+    SmallFiles.names(in: path).filter { $0.hasPrefix("part-") && $0.contains(".incomplete") }
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import ArgumentParser
+internal import Glibc
+internal import MovieParts
+internal import PipelineFile
+
+struct PartCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "part", abstract: "Encode one part of a planned conversion.",
+    discussion: """
+      A part that is there is not encoded again, and two processes may encode the same part: its \
+      bytes depend on the plan alone. Without a number, that of the engine's task is used: \
+      \(PartNumber.names.joined(separator: ", ")).
+
+      Exit code 2 means that trying again mends nothing, 1 that it may.
+      """)
+
+  @Argument(help: "The folder of the plan.", completion: .directory)
+  var folder: String
+
+  @Argument(help: "The number of the part, from 0.")
+  var number: Int?
+
+  @Flag(name: .shortAndLong, help: "Print only errors.")
+  var quiet = false
+
+  func run() async throws {
+    try await reportingPartErrors {
+      guard let number = try number ?? PartNumber.number(in: environment) else {
+        throw PartError(
+          .final, "the number of the part is missing",
+          help: "gst-spatial part \(folder) 0, or run it as a task of an array")
+      }
+      let work = WorkFolder(folder)
+      let plan = try work.plan()
+      let encoder = try PartEncoder(work, part: number)
+      let path = try Installation.path(ofPipeline: plan.pipeline)
+      let isQuiet = quiet
+      let outcome = try await encoder.encode(path, Installation.prepare()) { warning in
+        guard !isQuiet else { return }
+        Diagnostics([warning]).withoutPlaces(in: Installation.pipelines).print()
+      }
+      guard !quiet else { return }
+      switch outcome {
+      case .wasThere: Terminal.error.line("part \(number) of \(plan.cuts.count) is there")
+      case .encoded(let receipt):
+        Terminal.error.line(
+          "part \(number) of \(plan.cuts.count): \(receipt.pictureCount) pictures, "
+            + "\(NumberFormat.size(receipt.size)), in \(NumberFormat.decimal(receipt.seconds, 1)) s"
+        )
+      }
+    }
+  }
+
+  private func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import ArgumentParser
+internal import MovieParts
+internal import PipelineFile
+
+struct PlanCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan", abstract: "Plan a conversion in parts, for many processes or machines.",
+    discussion: """
+      The number of parts is printed. Each is encoded by 'gst-spatial part FOLDER NUMBER', in any \
+      order, on any machine that sees the folder and the movie; 'gst-spatial join FOLDER' makes \
+      the movie of them. Planning again changes nothing.
+
+      EXAMPLES
+        gst-spatial plan side-by-side.mp4 spatial.mov --work parts
+        gst-spatial plan side-by-side.mp4 spatial.mov --work parts --parts 60s quality=20
+      """)
+
+  @Argument(help: "The movie to convert.", completion: .file())
+  var input: String
+
+  @Argument(help: "The movie to write, and parameters of the ready pipeline as name=value.")
+  var rest: [String] = []
+
+  @Option(help: "The folder for the plan and the parts.", completion: .directory)
+  var work: String
+
+  @Option(help: "The duration of a part.")
+  var parts: TimeArgument?
+
+  @OptionGroup var layout: LayoutOptions
+
+  @Flag(help: "Print the plan as JSON.")
+  var json = false
+
+  func run() async throws {
+    let paths = rest.filter { !PipelineArguments.isValue($0) }
+    guard paths.count == 1, let output = paths.first else {
+      throw ValidationError("Specify one movie to convert and one to write.")
+    }
+    let values = rest.filter(PipelineArguments.isValue)
+    var choice = layout.choice
+    choice.add(values)
+    choice.asksUser = false
+    let plan = try await reportingPartErrors {
+      try await PlanMaker(
+        input: input, output: output, values: values, layout: choice,
+        namesLayout: layout.layout != nil || layout.projection != nil,
+        seconds: parts?.seconds ?? PartCuts.defaultSeconds, work: WorkFolder(work)
+      ).plan()
+    }
+    if plan.cuts.count > 1000 {
+      Terminal.error.line(
+        "note: Slurm takes arrays of up to 1000 tasks unless MaxArraySize says otherwise; --parts "
+          + "makes fewer and longer parts")
+    }
+    Terminal.output.line(json ? plan.json.line : "\(plan.cuts.count)")
+  }
+}

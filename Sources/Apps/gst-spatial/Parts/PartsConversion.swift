@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import ArgumentParser
+internal import GStreamer
+internal import MovieParts
+internal import PipelineFile
+internal import PipelineHost
+
+/// A conversion in parts on one machine: plans it, encodes the parts in processes of their own, and
+/// joins them. It has no state but the files of the folder, so that it carries on where it was
+/// stopped.
+struct PartsConversion: Sendable {
+  let maker: PlanMaker
+  let jobs: Int
+  let overwrites: Bool
+  let isQuiet: Bool
+  let isJSON: Bool
+
+  /// How often a part is tried.
+  private static let tries = 3
+
+  func run() async throws {
+    let work = maker.work
+    let plan = try await maker.plan()
+    let join = try MovieJoin(work)
+    guard !join.isDone else { return note("'\(plan.output)' is there", [("event", "there")]) }
+    guard overwrites || SmallFiles.size(of: plan.output) == nil else {
+      throw PartError(
+        .exists, "'\(plan.output)' already exists", help: "use --force to replace it")
+    }
+    let key = plan.key
+    let missing = plan.cuts.indices.filter { work.receipt($0, plan, key: key) == nil }
+    note(
+      "\(plan.cuts.count) parts, of which \(plan.cuts.count - missing.count) are there",
+      [("event", "plan"), ("parts", JSON(plan.cuts.count)), ("missing", JSON(missing.count))])
+    let failures = Failures()
+    await JobPool.run(
+      count: missing.count, limit: jobs, tries: Self.tries, stopsAtFailure: true,
+      arguments: { ["part", work.path, "\(missing[$0])", "--quiet"] },
+      ended: { job, result in
+        failures.note(part: missing[job], result) { note(part: missing[job], of: plan) }
+      })
+    if let error = failures.first { throw error }
+    guard let pipelines = Installation.pipelines else {
+      throw PipelineProblems(Installation.missingPipelines)
+    }
+    try await join.run(
+      pipelines: pipelines, Installation.prepare(), overwrites: overwrites, keepsParts: false)
+    note(plan.output, [("event", "end"), ("output", .string(plan.output))])
+  }
+
+  private func note(part: Int, of plan: ConversionPlan) {
+    note("part \(part) of \(plan.cuts.count)", [("event", "part"), ("part", JSON(part))])
+  }
+
+  private func note(_ text: String, _ fields: [(String, JSON)]) {
+    if isJSON {
+      Terminal.output.line(JSON.object(fields).line)
+    } else if !isQuiet {
+      Terminal.error.line(text)
+    }
+  }
+}
+
+/// The failures of parts. The pool reports one result at a time.
+private final class Failures: Sendable {
+  private let errors = Locked<[PartError]>([])
+
+  /// The error that ends the conversion: one that trying again does not mend, if there is any.
+  var first: PartError? {
+    let errors = errors.current
+    return errors.first { $0.kind == .final } ?? errors.first
+  }
+
+  func note(
+    part: Int, _ result: Result<ChildProcess.Result, PartError>, whenDone: () -> Void
+  ) {
+    switch result {
+    case .success(let ended) where ended.status == 0: whenDone()
+    case .success(let ended):
+      let error = PartError(
+        ended.status == ExitCode.mistakes.rawValue ? .final : .repeatable,
+        "part \(part) failed: \(ended.reason)")
+      errors.withLock { $0.append(error) }
+    case .failure(let error): errors.withLock { $0.append(error) }
+    }
+  }
+}
+
+extension ChildProcess.Result {
+  /// The error that the process has printed, without the word before it.
+  var reason: String {
+    guard status <= 128 else { return "signal \(status - 128) ended it" }
+    let lines = errors.split(separator: "\n", omittingEmptySubsequences: true)
+    guard let start = lines.lastIndex(where: { $0.contains("error: ") }) else {
+      return lines.last.map(String.init) ?? "it ended with \(status)"
+    }
+    let message = lines[start].split(separator: "error: ", maxSplits: 1).last ?? lines[start]
+    let help = lines[(start + 1)...].prefix { $0.hasPrefix("  = ") || $0.hasPrefix(" = ") }
+    return ([message] + help).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import Glibc
+internal import MovieParts
+internal import PipelineFile
+internal import PipelineHost
+internal import StereoMedia
+
+/// Makes the plan of a conversion in parts.
+struct PlanMaker {
+  let input: String
+  let output: String
+  /// Parameters of the ready pipeline, as `name=value`.
+  let values: [String]
+  let layout: LayoutChoice
+  let namesLayout: Bool
+  /// The intended duration of a part in seconds.
+  let seconds: Double
+  let work: WorkFolder
+
+  /// The parameters that belong to the conversion as a whole, or to a single pass.
+  private static let refused = ["pass", "pass-file", "input", "output", "left", "right"]
+
+  /// The maximum distance between keyframes, which the ready pipelines leave at its default.
+  private static let keyframeDistance = 60
+
+  /// Returns the plan that the folder has after this.
+  ///
+  /// - Throws: a ``PartError``, or the problems of the pipeline.
+  func plan() async throws -> ConversionPlan {
+    let (pipeline, chosen): (String, [String])
+    do {
+      (pipeline, chosen) = try await ConversionChoice(
+        files: .init(input: input, output: output), values: values, to: .mvhevc, layout: layout,
+        pairing: .times, namesLayout: namesLayout
+      ).make()
+    } catch let refusal as ConversionChoice.Refusal {
+      throw PartError(.final, refusal.reason)
+    }
+    let settings =
+      chosen.filter { !$0.hasPrefix("input=") && !$0.hasPrefix("output=") }
+      + ConversionChoice.usable(values, by: pipeline)
+    try check(settings)
+    try checkPipeline(pipeline, settings)
+    let times = try await PictureTimes.scan(input)
+    let plan = ConversionPlan(
+      x265: try ConversionPlan.installedX265(), input: absolute(input),
+      identity: try InputIdentity(path: input), output: absolute(output), pipeline: pipeline,
+      values: settings, creationTime: creationTime, times: times,
+      cuts: PartCuts.cuts(
+        pictureCount: times.times.count, rate: times.rate, seconds: seconds,
+        keyframeDistance: Self.keyframeDistance))
+    return try work.adopt(plan, times)
+  }
+
+  private func check(_ settings: [String]) throws(PartError) {
+    for setting in settings {
+      let name = String(setting.prefix { $0 != "=" })
+      if Self.refused.contains(name) {
+        throw PartError(.final, "'\(name)' cannot be set for a conversion in parts")
+      }
+      guard name == "bitrate", setting != "bitrate=0" else { continue }
+      throw PartError(
+        .final,
+        "a bitrate cannot be met in parts in one pass: each part would get the same rate, whether "
+          + "it needs it or not, and the movie would look much worse",
+        help: "leave it out and set quality=…, or convert in one piece with --two-pass")
+    }
+  }
+
+  /// Throws if the pipeline or its parameters have mistakes, or if it cannot be run in parts.
+  private func checkPipeline(_ pipeline: String, _ settings: [String]) throws {
+    let registry = Installation.prepare()
+    let loaded = try HostedPipeline.load(
+      try Installation.path(ofPipeline: pipeline),
+      arguments: ["input=\(input)", "output=\(output)"] + settings, registry: registry)
+    try PartEncoder.checkRange(loaded.graph.withPicturesAlone(), pipeline)
+  }
+
+  private func absolute(_ path: String) -> String {
+    let canonical = LocalFiles().canonicalPath(of: path)
+    guard !canonical.hasPrefix("/"), let folder = getcwd(nil, 0) else { return canonical }
+    defer { free(folder) }
+    return String(cString: folder) + "/" + canonical
+  }
+
+  /// `SOURCE_DATE_EPOCH`, or now.
+  private var creationTime: Int64 {
+    let given = getenv("SOURCE_DATE_EPOCH").flatMap { Int64(String(cString: $0)) }
+    return given.flatMap { $0 >= 0 ? $0 : nil } ?? Int64(time(nil))
+  }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import ISOBMFF
+import TestKit
+import Testing
+
+/// `plan`, `part`, `join`, `status`, and conversions in parts.
+@Suite(.tags(.process))
+struct PartsCommandTests {
+  private let folder: TemporaryFolder
+  /// Every run of a test writes the same creation time.
+  private static let epoch = "export SOURCE_DATE_EPOCH=1700000000; "
+  private static let settings = ["--layout", "side-by-side", "preset=ultrafast"]
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 150, width: 192, height: 64)
+  }
+
+  @discardableResult
+  private func run(_ arguments: [String], shell: String = "") throws -> Program.Result {
+    try Command.run(arguments, in: folder, shell: Self.epoch + shell)
+  }
+
+  private func succeed(_ arguments: [String], shell: String = "") throws {
+    let result = try run(arguments, shell: shell)
+    try #require(result.status == 0, "\(arguments): \(result.errors)")
+  }
+
+  private func plan(_ work: String, _ output: String) throws -> Int {
+    let result = try run(
+      ["plan", "a.mp4", output, "--work", work, "--parts", "2s"] + Self.settings)
+    try #require(result.status == 0, "\(result.errors)")
+    return try #require(Int(result.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+  }
+
+  private func bytes(_ name: String) throws -> Data {
+    try Data(contentsOf: URL(filePath: folder.path(name)))
+  }
+
+  @Test("any order, several processes and a second time give the same movie, byte for byte")
+  func sameBytes() throws {
+    #expect(try plan("w1", "one.mov") == 3)
+    for number in [2, 0, 1] { try succeed(["part", "w1", "\(number)"]) }
+    let first = try bytes("w1/part-00000.mov")
+    try succeed(["part", "w1", "0"])
+    try succeed(["status", "w1"])
+    try succeed(["join", "w1"])
+    #expect(folder.names.contains("one.mov"))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path("w1")).sorted()
+        == ["movie.json", "plan.json", "times"])
+    // Doubled and late tasks do nothing.
+    try succeed(["join", "w1"])
+    try succeed(["part", "w1", "1"])
+    #expect(try plan("w1", "one.mov") == 3)
+
+    try succeed(
+      ["convert", "a.mp4", "two.mov", "--work", "w2", "--parts", "2s", "--jobs", "2"]
+        + Self.settings)
+    let isSame = try bytes("one.mov") == bytes("two.mov")
+    #expect(isSame)
+
+    // The engine's number, in another process, makes the same bytes.
+    #expect(try plan("w3", "three.mov") == 3)
+    try succeed(["part", "w3"], shell: "export SLURM_ARRAY_TASK_ID=0; ")
+    let isSamePart = try bytes("w3/part-00000.mov") == first
+    #expect(isSamePart)
+  }
+
+  @Test("the movie has the pictures, times, sound and metadata of a conversion in one piece")
+  func likeOnePiece() throws {
+    try succeed(["convert", "a.mp4", "whole.mov"] + Self.settings)
+    try succeed(["convert", "a.mp4", "parts.mov", "--work", "w", "--parts", "2s"] + Self.settings)
+    let whole = try MovieFile(folder.path("whole.mov"))
+    let parts = try MovieFile(folder.path("parts.mov"))
+    #expect(try parts.samples("soun") == whole.samples("soun"))
+    let (one, other) = (try whole.video(), try parts.video())
+    #expect(other.samples.count == 150 && one.samples.count == 150)
+    func times(_ track: Track) -> [[Int64]] {
+      (0..<track.samples.count).compactMap { track.samples.sample(at: $0) }.map {
+        [$0.presentationTime, $0.decodeTime, Int64($0.duration)]
+      }
+    }
+    #expect(times(other) == times(one))
+    #expect(other.edits == one.edits && other.timescale == one.timescale)
+    #expect(other.sampleEntries == one.sampleEntries)
+    #expect(parts.movie.tracks.count == whole.movie.tracks.count)
+    // Each part begins with a keyframe.
+    let keyframes = (0..<150).filter { other.samples.sample(at: $0)?.isSync == true }
+    #expect(Set([0, 60, 120]).isSubset(of: keyframes))
+  }
+
+  @Test("what was stopped is carried on with, and gives the same bytes")
+  func killed() throws {
+    try succeed(["convert", "a.mp4", "one.mov", "--work", "w1", "--parts", "2s"] + Self.settings)
+    let line =
+      ["convert", "a.mp4", "two.mov", "--work", "w2", "--parts", "2s", "--jobs", "2"]
+      + Self.settings
+    for _ in 0..<2 {
+      let command = try Command.start(line, in: folder, shell: Self.epoch)
+      try command.wait(for: "parts, of which")
+      usleep(400_000)
+      command.kill()
+      command.wait()
+    }
+    try succeed(line)
+    let isSame = try bytes("one.mov") == bytes("two.mov")
+    #expect(isSame)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path("w2")).sorted()
+        == ["movie.json", "plan.json", "times"])
+  }
+
+  @Test("children end with the process that started them")
+  func orphans() throws {
+    let command = try Command.start(
+      [
+        "convert", "a.mp4", "b.mov", "--work", "w", "--parts", "2s", "--jobs", "2",
+        "--layout", "side-by-side", "preset=veryslow",
+      ], in: folder, shell: Self.epoch)
+    try command.wait(for: "parts, of which")
+    func children() throws -> Int {
+      let path = folder.path("").replacing("/private", with: "")
+      return try Program.run([
+        "sh", "-c",
+        "ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -c \(path.split(separator: "/").last ?? "")",
+      ])
+      .output.split(separator: "\n").first.flatMap { Int($0) } ?? 0
+    }
+    let start = Date()
+    while try children() < 3, start.timeIntervalSinceNow > -60 { usleep(20_000) }
+    #expect(try children() >= 3)
+    command.kill()
+    command.wait()
+    while try children() > 0, start.timeIntervalSinceNow > -120 { usleep(20_000) }
+    #expect(try children() == 0)
+  }
+
+  @Test("a damaged part is named by join and made again; a missing one, too")
+  func damagedPart() throws {
+    #expect(try plan("w", "b.mov") == 3)
+    let early = try run(["join", "w"])
+    #expect(early.status == 1 && early.errors.contains("3 parts are missing: 0, 1, 2"))
+    for number in 0..<3 { try succeed(["part", "w", "\(number)"]) }
+    let good = try bytes("w/part-00001.mov")
+    var bad = good
+    bad[good.count / 2] ^= 1
+    try bad.write(to: URL(filePath: folder.path("w/part-00001.mov")))
+    let status = try run(["status", "w", "--verify", "--json"])
+    #expect(status.status == 1 && status.output.contains("\"damaged\":[1]"), "\(status.output)")
+    let join = try run(["join", "w"])
+    #expect(
+      join.status == 1 && join.errors.contains("part 1 is missing or damaged"), "\(join.errors)")
+    #expect(!folder.names.contains("b.mov"))
+    try succeed(["part", "w", "1"])
+    let isSame = try bytes("w/part-00001.mov") == good
+    #expect(isSame)
+    try bad.prefix(1000).write(to: URL(filePath: folder.path("w/part-00002.mov")))
+    let cut = try run(["join", "w"])
+    #expect(cut.status == 1 && cut.errors.contains("part 2 is missing"), "\(cut.errors)")
+    try succeed(["part", "w", "2"])
+    try succeed(["join", "w"])
+    #expect(try MovieFile(folder.path("b.mov")).video().samples.count == 150)
+  }
+
+  @Test("what trying again does not mend has exit code 2 and a sentence")
+  func finalErrors() async throws {
+    #expect(try plan("w", "b.mov") == 3)
+    func fails(_ arguments: [String], _ words: String, shell: String = "") throws {
+      let result = try run(arguments, shell: shell)
+      #expect(result.status == 2 && result.errors.contains(words), "\(result)")
+    }
+    try fails(["part", "w"], "the number of the part is missing")
+    try fails(["part", "w", "3"], "has no part 3")
+    try fails(["part", "w"], "not a number", shell: "export SLURM_ARRAY_TASK_ID=x; ")
+    try fails(["part", "none", "0"], "has no plan")
+    try fails(
+      ["plan", "a.mp4", "b.mov", "--work", "w", "--parts", "4s"] + Self.settings,
+      "the length of the parts")
+    try fails(
+      ["plan", "a.mp4", "b.mov", "--work", "w", "--parts", "2s", "quality=30"] + Self.settings,
+      "the settings")
+    try fails(["plan", "a.mp4", "c.mov", "--work", "w4", "bitrate=900"] + Self.settings, "bitrate")
+    // Each part of a plan that is damaged fails so.
+    let planFile = URL(filePath: folder.path("w/plan.json"))
+    let whole = try Data(contentsOf: planFile)
+    try whole.prefix(300).write(to: planFile)
+    for command in [["part", "w", "0"], ["join", "w"], ["status", "w"]] {
+      try fails(command, "is damaged")
+    }
+    try whole.write(to: planFile)
+    let input = URL(filePath: folder.path("a.mp4"))
+    var movie = try Data(contentsOf: input)
+    movie[movie.count / 2] ^= 1
+    try movie.write(to: input)
+    try fails(["part", "w", "0"], "its contents have changed")
+    try Data([1]).write(to: URL(filePath: folder.path("w/times")))
+    try fails(["part", "w", "0"], "")
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=30 ! video/x-raw,width=192,height=64,framerate=30/1 ! x264enc ! "
+        + "h264parse ! mpegtsmux ! filesink location=\(folder.path("a.ts"))")
+    try fails(
+      ["plan", "a.ts", "c.mov", "--work", "w5"] + Self.settings, "is a transport stream")
+  }
+
+  @Test("movies of a folder are converted once each, and what fails is named")
+  func manyMovies() async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path("in"), withIntermediateDirectories: false)
+    for name in ["a", "b"] {
+      try await TestMovie.sideBySide(
+        folder.path("in/\(name).mp4"), frames: 10, width: 192, height: 64)
+    }
+    try Data("no movie".utf8).write(to: URL(filePath: folder.path("in/broken.mp4")))
+    try Data().write(to: URL(filePath: folder.path("in/empty.mkv")))
+    try Data("text".utf8).write(to: URL(filePath: folder.path("in/notes.txt")))
+    let line = ["convert", "in", "--to-folder", "out", "--jobs", "2"] + Self.settings
+    let first = try run(line)
+    #expect(first.errors.contains("2 done, 0 skipped, 2 failed"), "\(first.errors)")
+    #expect(first.errors.contains("failed: in/broken.mp4: "), "\(first.errors)")
+    #expect([1, 2].contains(first.status))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path("out")).sorted()
+        == ["a_MVHEVC.mov", "b_MVHEVC.mov"])
+    let second = try run(line + ["--json"])
+    let lines = second.output.split(separator: "\n")
+    #expect(lines.count == 5)
+    #expect(lines.filter { $0.contains("\"result\":\"there\"") }.count == 2, "\(second.output)")
+    #expect(lines.last?.contains("\"done\":0,\"skipped\":2,\"failed\":2") == true)
+    let good = try run(["convert", "in/a.mp4", "in/b.mp4", "--to-folder", "out"] + Self.settings)
+    #expect(good.status == 0, "\(good.errors)")
+  }
+
+  @Test("two runs write the same bytes with SOURCE_DATE_EPOCH")
+  func reproducible() throws {
+    try succeed(["convert", "a.mp4", "one.mov"] + Self.settings)
+    sleep(1)
+    try succeed(["convert", "a.mp4", "two.mov"] + Self.settings)
+    let isSame = try bytes("one.mov") == bytes("two.mov")
+    #expect(isSame)
+  }
+
+  @Test(
+    "no thread of the encoder leaves the processors of the process",
+    .enabled(if: ProcessInfo.processInfo.processorCount > 1, "one processor"))
+  func affinity() throws {
+    let command = try Program(
+      [
+        "taskset", "-c", "1", try Command.built(), "convert", "a.mp4", "b.mov", "--json",
+        "--layout", "side-by-side", "preset=slow",
+      ], in: folder.url)
+    try command.wait(for: "\"frames\":1")
+    let tasks = try Program.run([
+      "sh", "-c",
+      "for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = \"\(folder.url.path)\" ] && "
+        + "cat $p/task/*/status; done 2>/dev/null | grep Cpus_allowed_list; true",
+    ]).output.split(separator: "\n")
+    command.kill()
+    command.wait()
+    #expect(tasks.count > 5, "\(tasks)")
+    #expect(tasks.allSatisfy { $0.hasSuffix("\t1") }, "\(tasks)")
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import MovieParts
+import PipelineFile
+import StereoVideo
+import TestKit
+import Testing
+
+/// The files of a work folder, whole and damaged.
+struct ConversionPlanTests {
+  private let folder: TemporaryFolder
+  private let times: PictureTimes
+  private let plan: ConversionPlan
+
+  init() throws {
+    folder = try TemporaryFolder()
+    times = try PictureTimes(
+      (0..<130).map { ClockTime(nanoseconds: $0 * 33_333_333) }, runningTimeShift: 0, of: "a.mp4")
+    plan = ConversionPlan(
+      x265: 199, input: "/films/a \"b\"\\ä.mp4",
+      identity: InputIdentity(size: 12, sample: String(repeating: "a", count: 64)),
+      output: "/films/b.mov", pipeline: "sbs-to-mvhevc", values: ["quality=22", "fov=63.4"],
+      creationTime: 1_700_000_000, times: times, cuts: [0, 60, 120])
+  }
+
+  private var bytes: [UInt8] { Array(plan.json.text().utf8) }
+
+  @Test("a plan is the same after writing and reading, and has the pictures of each part")
+  func roundTrip() throws {
+    #expect(try ConversionPlan(parsing: bytes, path: "plan.json") == plan)
+    #expect((0..<4).map { plan.pictures(ofPart: $0) } == [0..<60, 60..<120, 120..<130, nil])
+    #expect(plan.pictures(ofPart: -1) == nil)
+  }
+
+  @Test("the key depends on each field")
+  func key() {
+    var others = [ConversionPlan](repeating: plan, count: 8)
+    others[0].x265 = 200
+    others[1].input = "/films/c.mp4"
+    others[2].output = "/films/c.mov"
+    others[3].values = ["quality=23", "fov=63.4"]
+    others[4].creationTime += 1
+    others[5].cuts = [0, 60]
+    others[6].timesHash = "0"
+    others[7].version = "0.0.0"
+    #expect(Set(others.map(\.key) + [plan.key]).count == 9)
+  }
+
+  @Test("every cut-off plan and every wrong byte is an error, never a trap or another plan")
+  func damage() throws {
+    let bytes = bytes
+    for length in stride(from: 0, to: bytes.count, by: 7) {
+      #expect(throws: PartError.self) {
+        _ = try ConversionPlan(parsing: Array(bytes[..<length]), path: "plan.json")
+      }
+    }
+    var random = SystemRandomNumberGenerator()
+    for place in bytes.indices {
+      var wrong = bytes
+      wrong[place] = UInt8.random(in: 0...255, using: &random)
+      if let read = try? ConversionPlan(parsing: wrong, path: "plan.json") {
+        // White space, or the very byte.
+        #expect(read == plan)
+      }
+    }
+  }
+
+  @Test(
+    "hostile values are errors",
+    arguments: [
+      ("\"parts\": [\n    0,", "\"parts\": [\n    1,"), ("    60,", "    600000000000000,"),
+      ("\"pictures\": 130", "\"pictures\": -130"), ("\"format\": 1", "\"format\": 99"),
+      ("\"pictures\": 130", "\"pictures\": 1e999"), ("\"x265\": 199", "\"x265\": null"),
+      ("\"format\": 1", String(repeating: "[", count: 100_000)),
+    ])
+  func hostile(_ old: String, _ new: String) throws {
+    let text = String(decoding: bytes, as: UTF8.self)
+    try #require(text.contains(old), "\(text)")
+    #expect(throws: PartError.self) {
+      _ = try ConversionPlan(
+        parsing: Array(text.replacing(old, with: new).utf8), path: "plan.json")
+    }
+  }
+
+  @Test("the same plan is adopted twice, another one is refused with the first difference")
+  func adopt() throws {
+    let work = WorkFolder(folder.path("work"))
+    #expect(try work.adopt(plan, times) == plan)
+    var later = plan
+    later.creationTime += 100
+    #expect(try work.adopt(later, times) == plan)
+    #expect(try work.times(of: plan) == times)
+    var other = plan
+    other.values = ["quality=20", "fov=63.4"]
+    #expect {
+      _ = try work.adopt(other, times)
+    } throws: { error in
+      let error = error as? PartError
+      return error?.kind == .final && error?.message.contains("the settings") == true
+    }
+    try Data([1, 2]).write(to: URL(filePath: work.timesFile))
+    #expect(throws: PartError.self) { _ = try work.times(of: plan) }
+  }
+
+  @Test("a part counts only with a receipt of the same plan and a file of its size")
+  func receipts() throws {
+    let work = WorkFolder(folder.path("work"))
+    _ = try work.adopt(plan, times)
+    try Data([1, 2, 3]).write(to: URL(filePath: work.partFile(1)))
+    var receipt = PartReceipt(
+      key: plan.key, hash: FileHash.hash(of: [1, 2, 3]), size: 3, pictureCount: 60, coreSeconds: 1,
+      seconds: 2, finished: 3, host: "h-1")
+    func write(_ text: String) throws {
+      try Data(text.utf8).write(to: URL(filePath: work.receiptFile(1)))
+    }
+    func counts() -> Bool { work.receipt(1, plan, key: plan.key) != nil }
+    #expect(!counts())
+    try write(receipt.json.line)
+    #expect(work.receipt(1, plan, key: plan.key) == receipt)
+    try write(String(receipt.json.line.dropLast(9)))
+    #expect(!counts())
+    receipt.key = "other"
+    try write(receipt.json.line)
+    #expect(!counts())
+    receipt.key = plan.key
+    receipt.size = 4
+    try write(receipt.json.line)
+    #expect(!counts())
+    receipt.size = 3
+    receipt.pictureCount = 59
+    try write(receipt.json.line)
+    #expect(!counts())
+  }
+
+  @Test("the identity of a movie changes with its size and with a byte of a block")
+  func identity() throws {
+    var bytes = [UInt8](repeating: 7, count: 10_000_000)
+    func identity() throws -> InputIdentity {
+      try Data(bytes).write(to: URL(filePath: folder.path("a")))
+      return try InputIdentity(path: folder.path("a"))
+    }
+    let first = try identity()
+    #expect(try identity() == first)
+    bytes[9_999_999] = 8
+    #expect(try identity() != first)
+    bytes[9_999_999] = 7
+    bytes.append(7)
+    #expect(try identity() != first)
+    bytes = []
+    #expect(try identity().size == 0)
+    #expect(throws: PartError.self) { _ = try InputIdentity(path: folder.url.path) }
+    #expect(throws: PartError.self) { _ = try InputIdentity(path: folder.path("none")) }
+  }
+}
