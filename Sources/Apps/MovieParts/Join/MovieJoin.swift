@@ -40,7 +40,9 @@ package struct MovieJoin: Sendable {
       sink: { type: filesink, location: "${output}" }
     links:
       - first-part -> demux
-      - demux.video_0 -> join -> queue -> mux.video_%u
+      - "parse[video/*; image/*] -> queue -> join.start"
+      - demux.video_0 -> join.sink
+      - join -> queue -> mux.video_%u
       - mux -> sink
     run: { watchdog: 60s }
     """

@@ -11,6 +11,9 @@ internal import StereoVideo
 /// used. With the first buffer, the element reads the parts itself, one after the other: each is
 /// open alone, and is hashed just before it is copied, while it is in memory.
 ///
+/// It begins with the first picture of the input, at the pad `start`: only then are the input's other
+/// tracks linked, which the muxer has to know before it gets data.
+///
 /// Pictures have the times of the plan. Durations that are added up would drift where times are
 /// rounded or vary.
 final class PartJoiner: ElementImplementation {
@@ -25,6 +28,8 @@ final class PartJoiner: ElementImplementation {
   let instance: ElementInstance
   let settings = Locked(Settings())
   private let source: Pad
+  /// Whether the input's tracks are known, or waiting has ended.
+  private let hasStarted = Monitor(false)
 
   /// Where the running time of the movie begins on the timestamps: samples are decoded before the
   /// first picture is shown.
@@ -33,13 +38,48 @@ final class PartJoiner: ElementImplementation {
   init(_ instance: ElementInstance) throws {
     self.instance = instance
     let sink = try Pad(
-      instance, template: "sink", .sink(chain: PartJoiner.receive, event: PartJoiner.handle))
+      instance, template: "sink",
+      .sink(chain: PartJoiner.receive, event: PartJoiner.handle)
+        .waiting(PartJoiner.waitForStart, activated: PartJoiner.activate))
+    let start = try Pad(
+      instance, template: "start",
+      .sink(chain: PartJoiner.receiveStart, event: PartJoiner.handleStart)
+        .waiting(PartJoiner.begin, activated: PartJoiner.activate))
     source = try Pad(instance, template: "src", .source(event: PartJoiner.handleUpstream))
     add(sink)
+    add(start)
     add(source)
   }
 
   func start() throws -> Streaming { Streaming() }
+
+  // MARK: The start
+
+  func activate(_ pad: Pad, _ isActive: Bool) {
+    // A pad that is deactivated must not be waited for.
+    hasStarted.change { $0 = !isActive }
+  }
+
+  func waitForStart(_ pad: Pad, _ buffer: Buffer) throws {
+    hasStarted.wait { $0 ? () : nil }
+  }
+
+  /// Notes that the input has a picture, which is not needed.
+  func begin(_ pad: Pad, _ buffer: Buffer) throws {
+    hasStarted.change { $0 = true }
+    throw FlowReturn.eos
+  }
+
+  func receiveStart(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    throw FlowReturn.eos
+  }
+
+  func handleStart(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    if case .endOfStream = event.kind { hasStarted.change { $0 = true } }
+    return true
+  }
+
+  // MARK: The parts
 
   func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
     switch event.kind {
@@ -152,6 +192,7 @@ enum PartJoinerPlugin {
     author: "gst-spatial developers",
     padTemplates: [
       PadTemplate("sink", .sink, caps: Caps("video/x-h265")),
+      PadTemplate("start", .sink, caps: .any),
       PadTemplate("src", .source, caps: Caps("video/x-h265")),
     ],
     properties: [
