@@ -55,7 +55,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
     // A target imports what stands above it here, and nothing that stands below it.
@@ -169,12 +168,12 @@ let package = Package(
       ],
       path: "Sources/Apps/Web", swiftSettings: strict),
     // Conversions in parts: what plan, part, join and status do.
+    .systemLibrary(name: "CCrypto", path: "Sources/Apps/CCrypto", pkgConfig: "libcrypto"),
     .target(
       name: "MovieParts",
       dependencies: [
-        "GStreamer", "ISOBMFF", "MoviePlayer", "PipelineFile", "PipelineHost", "StereoEncoder",
-        "StereoMedia", "StereoVideo",
-        command("Crypto", of: "swift-crypto"),
+        "CCrypto", "GStreamer", "ISOBMFF", "MoviePlayer", "PipelineFile", "PipelineHost",
+        "StereoEncoder", "StereoMedia", "StereoVideo",
       ],
       path: "Sources/Apps/MovieParts", swiftSettings: strict),
     .executableTarget(

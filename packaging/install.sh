@@ -31,7 +31,7 @@ missing=$(LC_ALL=C ldd bin/gst-spatial lib/gstreamer-1.0/libgstspatial.so 2>&1 |
 if [ -n "$missing" ]; then
   echo "install.sh: these libraries are missing:" >&2
   echo "$missing" | sed 's/^/  /' >&2
-  echo "GStreamer 1.22 or newer with its base plugins, libyaml, and glibc 2.36 or newer are needed." >&2
+  echo "GStreamer 1.22 or newer with its base plugins, libyaml, libcrypto 3 (OpenSSL), and glibc 2.36 or newer are needed." >&2
   exit 1
 fi
 for file in $files; do

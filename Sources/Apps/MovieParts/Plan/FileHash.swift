@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Crypto
+internal import CCrypto
 internal import Glibc
 
 /// SHA-256 of files and bytes, as hexadecimal digits.
 package enum FileHash {
   /// Returns the hash of these bytes.
   package static func hash(of bytes: [UInt8]) -> String {
-    var hasher = SHA256()
-    bytes.withUnsafeBytes { hasher.update(bufferPointer: $0) }
-    return text(hasher)
+    var hasher = SHA256Hasher()
+    bytes.withUnsafeBytes { hasher.update($0) }
+    return hasher.text
   }
 
   /// Returns the hash of a file.
@@ -19,14 +19,14 @@ package enum FileHash {
     let file = try opened(path)
     defer { close(file) }
     posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL)
-    var hasher = SHA256()
+    var hasher = SHA256Hasher()
     var chunk = [UInt8](repeating: 0, count: 1 << 20)
     while true {
       let count = read(file, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw failure(path) }
-      guard count > 0 else { return text(hasher) }
-      chunk.withUnsafeBytes { hasher.update(bufferPointer: .init(rebasing: $0[..<count])) }
+      guard count > 0 else { return hasher.text }
+      chunk.withUnsafeBytes { hasher.update(.init(rebasing: $0[..<count])) }
     }
   }
 
@@ -39,7 +39,7 @@ package enum FileHash {
   ) throws(PartError) -> String {
     let file = try opened(path)
     defer { close(file) }
-    var hasher = SHA256()
+    var hasher = SHA256Hasher()
     var block = [UInt8](repeating: 0, count: blockSize)
     let last = max(0, size - blockSize)
     for number in 0..<max(1, blocks) {
@@ -56,9 +56,9 @@ package enum FileHash {
         guard part > 0 else { break }
         count += part
       }
-      block.withUnsafeBytes { hasher.update(bufferPointer: .init(rebasing: $0[..<count])) }
+      block.withUnsafeBytes { hasher.update(.init(rebasing: $0[..<count])) }
     }
-    return text(hasher)
+    return hasher.text
   }
 
   private static func opened(_ path: String) throws(PartError) -> Int32 {
@@ -72,14 +72,34 @@ package enum FileHash {
       errno == ENOENT || errno == EACCES ? .final : .repeatable,
       "'\(path)' cannot be read: \(String(cString: strerror(errno)))")
   }
+}
 
-  private static func text(_ hasher: SHA256) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in hasher.finalize() {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
+/// SHA-256 of bytes that come in pieces, by libcrypto.
+private struct SHA256Hasher: ~Copyable {
+  private let context: OpaquePointer
+
+  init() {
+    // libcrypto fails here only without memory, as everything else would.
+    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+      fatalError("there is no memory for a hash")
     }
-    return String(decoding: text, as: UTF8.self)
+    self.context = context
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    _ = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+  }
+
+  /// The hash of all bytes so far, in hexadecimal digits.
+  var text: String {
+    consuming get {
+      var hash = [UInt8](repeating: 0, count: 32)
+      _ = EVP_DigestFinal_ex(context, &hash, nil)
+      let digits = Array("0123456789abcdef".utf8)
+      return String(
+        decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import ISOBMFF
 internal import StereoMedia
 
 /// The parts of a movie that a conversion loses before its pipeline sees them, because GStreamer's

@@ -75,8 +75,8 @@ final class PictureRange: ElementImplementation {
   let source: Pad
   /// Also used by the thread of the seek, and by that of the flush.
   private let seek = Locked(SeekProgress.none)
-  /// Whether the range is limited, for events from downstream.
-  private let isLimited = Locked(false)
+  /// How long the range lasts, for events and queries from downstream; nil if all pictures pass.
+  private let duration = Locked<ClockTime?>(nil)
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -99,7 +99,7 @@ final class PictureRange: ElementImplementation {
         path: path, first: settings.first, count: settings.count, tolerance: settings.tolerance)
     }
     seek.withLock { $0 = wanted != nil && settings.seeks && settings.first > 0 ? .due : .none }
-    isLimited.withLock { $0 = wanted != nil }
+    duration.withLock { $0 = wanted?.duration }
     return Streaming(wanted: wanted)
   }
 
@@ -181,7 +181,7 @@ final class PictureRange: ElementImplementation {
 
   /// Refuses seeks, which would leave the range.
   func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
-    if case .seek = event.kind, isLimited.current {
+    if case .seek = event.kind, duration.current != nil {
       log.info(self, "refusing a seek: the range is fixed")
       return false
     }
@@ -198,6 +198,13 @@ final class PictureRange: ElementImplementation {
   }
 
   func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    if case .caps = query.kind { sink.queryPeer(query) } else { pad.forward(query) }
+    switch query.kind {
+    case .caps: return sink.queryPeer(query)
+    case .duration(.time):
+      guard let duration = duration.current else { return pad.forward(query) }
+      query.answerDuration(duration)
+      return true
+    default: return pad.forward(query)
+    }
   }
 }

@@ -59,6 +59,14 @@ struct WantedPictures {
     return start - (start - previous) / 2
   }
 
+  /// The time from the first picture of the range to the end of its last one, if that lasts as long
+  /// as the one before it.
+  var duration: ClockTime {
+    guard let start = times.first, let end = times.last else { return 0 }
+    let beforeEnd = times.dropLast().last ?? previous
+    return end - start + (beforeEnd.map { end - $0 } ?? 0)
+  }
+
   /// Whether all pictures have come.
   var isComplete: Bool { count == times.count }
 

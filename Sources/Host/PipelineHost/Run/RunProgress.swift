@@ -60,6 +60,8 @@ struct ProgressMeter {
   private let depths: [Int]
   private let start = ContinuousClock.now
   private var duration: ClockTime?
+  /// The link on which the duration was measured.
+  private var measured: Int?
   /// The reports of encoders and muxers, by element index.
   private var reports: [Int: Report] = [:]
   private let graph: ResolvedGraph
@@ -86,7 +88,11 @@ struct ProgressMeter {
     progress.bytes = bytes
     guard let meter = bestMeter(meters), let position = meter.position else { return progress }
     progress.position = position.duration
-    if duration == nil { duration = meter.pad.duration }
+    // An element between two links may pass only a part.
+    if duration == nil || measured != meter.link {
+      duration = meter.pad.duration ?? duration
+      measured = meter.link
+    }
     progress.duration = duration.map(\.duration)
     if meter.carriesFrames { progress.frames = meter.buffers }
     return progress
