@@ -76,7 +76,7 @@ struct PartsCommandTests {
     let whole = try MovieFile(folder.path("whole.mov"))
     let parts = try MovieFile(folder.path("parts.mov"))
     #expect(try parts.samples("soun") == whole.samples("soun"))
-    let (one, other) = (try whole.video(), try parts.video())
+    let (one, other) = (try whole.track("vide"), try parts.track("vide"))
     #expect(other.samples.count == 150 && one.samples.count == 150)
     func times(_ track: Track) -> [[Int64]] {
       (0..<track.samples.count).compactMap { track.samples.sample(at: $0) }.map {
@@ -162,7 +162,7 @@ struct PartsCommandTests {
     #expect(cut.status == 1 && cut.errors.contains("part 2 is missing"), "\(cut.errors)")
     try succeed(["part", "w", "2"])
     try succeed(["join", "w"])
-    #expect(try MovieFile(folder.path("b.mov")).video().samples.count == 150)
+    #expect(try MovieFile(folder.path("b.mov")).track("vide").samples.count == 150)
   }
 
   @Test("what trying again does not mend has exit code 2 and a sentence")

@@ -3,6 +3,7 @@
 internal import GStreamer
 internal import Glibc
 internal import ISOBMFF
+internal import StereoMedia
 internal import StereoVideo
 
 /// `partjoiner`: the samples of all parts of a plan, as one stream. It exists only in this program.
@@ -83,11 +84,38 @@ final class PartJoiner: ElementImplementation {
 
   func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
     switch event.kind {
-    case .caps: return source.push(event)
+    case .caps(let caps):
+      let described = try withTimescale(of: 0, caps)
+      return source.push(.caps(described).following(event))
     case .segment, .gap: return true
     case .endOfStream where streaming.hasJoined: return true
     default: return pad.forward(event)
     }
+  }
+
+  /// Returns caps with a frame rate from which the muxer takes the timescale of a part. Where rates
+  /// vary, that of a part's own pictures differs from that of the input, and times would be rounded
+  /// in another way than in one piece.
+  private func withTimescale(of part: Int, _ caps: Caps) throws -> Caps {
+    guard let path = settings.current.folder,
+      let reader = try? MovieReader(path: WorkFolder(path).partFile(part)),
+      let track = reader.movie.tracks.first(where: { $0.handlerType == "vide" }),
+      let timescale = Int32(exactly: track.timescale), let rate = caps.first?.fraction("framerate"),
+      TrackClock(framesPerSecond: rate.numerator, rate.denominator).timescale != track.timescale
+    else { return caps }
+    guard rate.numerator > 0, rate.denominator > 0, timescale != 90_000 else {
+      return caps.with(["framerate": .fraction(Fraction(0, 1))], removing: ["framerate"])
+    }
+    // A fraction that can be reduced would have another numerator.
+    var duration = max(1, Int64(timescale) * Int64(rate.denominator) / Int64(rate.numerator))
+    while Self.divisor(duration, Int64(timescale)) != 1 { duration += 1 }
+    let whole = Fraction(timescale, Int32(clamping: duration))
+    return caps.with(["framerate": .fraction(whole)], removing: ["framerate"])
+  }
+
+  /// Returns the greatest common divisor.
+  private static func divisor(_ a: Int64, _ b: Int64) -> Int64 {
+    b == 0 ? a : divisor(b, a % b)
   }
 
   /// Refuses seeks.
@@ -179,8 +207,8 @@ struct JoinClock {
   /// decoded before the movie begins.
   func decodeTime(_ sample: Int, depth: Int) -> ClockTime {
     guard sample < depth else { return time(sample - depth) }
-    let step = times.count > 1 ? times[1] - times[0] : 0
-    return time(0) - ClockTime(nanoseconds: step) * (depth - sample)
+    let lead = time(min(depth, times.count - 1)) - time(0)
+    return time(min(sample, times.count - 1)) - lead
   }
 }
 

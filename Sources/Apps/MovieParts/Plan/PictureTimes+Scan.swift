@@ -33,18 +33,18 @@ extension PictureTimes {
         "'\(path)' is a transport stream, whose times change with a seek, so that it cannot be cut "
           + "into parts",
         help: "remux it first: ffmpeg -i \(path) -c copy movie.mkv; or convert it in one piece")
-    case _?:
+    case .byteStream?:
       throw PartError(
         .final, "'\(path)' has no container, and so no times of its pictures",
         help: "put it into MP4 or Matroska first, or convert it in one piece")
-    case nil: return try await demuxed(path)
+    case .matroska?, nil: return try await demuxed(path)
     }
   }
 
   /// What a pass over a file finds.
   fileprivate struct Found {
-    var times: [ClockTime] = []
-    var shift: Int64?
+    var timestamps: [ClockTime] = []
+    var segment: Segment?
     var hasVideo = false
     /// What is wrong with the times.
     var problem: String?
@@ -54,6 +54,8 @@ extension PictureTimes {
     let pipeline = try Pipeline(parsing: "filesrc name=source ! parsebin name=parse")
     try pipeline.element(named: "source")?.set("location", parsing: path)
     let found = Locked(Found())
+    // The probe of a pad must not hold it.
+    let watched = Locked<[Pad]>([])
     pipeline.element(named: "parse")?.onPadAdded { [weak pipeline] pad in
       guard let pipeline, let sink = try? Element("fakesink") else { return }
       sink.set("sync", "false")
@@ -65,6 +67,7 @@ extension PictureTimes {
           return !found.hasVideo
         })
       {
+        watched.withLock { $0.append(pad) }
         pad.watchBuffers { [weak pad] picture in
           if let pad { found.withLock { $0.note(picture, pad.currentSegment) } }
           return true
@@ -79,14 +82,24 @@ extension PictureTimes {
     } catch {
       throw PartError(.final, "'\(path)' cannot be read: \(error)")
     }
+    watched.withLock { $0 = [] }
     let result = found.current
-    if let problem = result.problem {
+    guard result.problem == nil, let segment = result.segment else {
       throw PartError(
-        .final, "'\(path)' cannot be converted in parts: \(problem)",
+        .final,
+        "'\(path)' cannot be converted in parts: \(result.problem ?? "it has no pictures")",
         help: "remux it to MP4 or Matroska, or convert it in one piece, without --work")
     }
+    // Outside of the segment, a picture is not shown.
+    let shown = result.timestamps.sorted().filter { segment.streamTime($0) != nil }
+    var shift: Int64 = 0
+    if let first = shown.first, let time = segment.streamTime(first),
+      let running = segment.signedRunningTime(first)
+    {
+      shift = running.nanoseconds - Int64(clamping: time.nanoseconds)
+    }
     return try PictureTimes(
-      result.times.sorted(), runningTimeShift: result.shift ?? 0, of: path)
+      shown.compactMap { segment.streamTime($0) }, runningTimeShift: shift, of: path)
   }
 }
 
@@ -94,15 +107,17 @@ extension PictureTimes.Found {
   fileprivate mutating func note(_ picture: PassingBuffer, _ segment: Segment?) {
     guard problem == nil else { return }
     guard let pts = picture.pts, let segment, segment.isInTime else {
-      problem = "its picture \(times.count) has no time"
+      problem = "its picture \(timestamps.count) has no time"
       return
     }
-    // Outside of the segment, it is not shown.
-    guard let time = segment.streamTime(pts) else { return }
-    times.append(time)
-    guard let running = segment.signedRunningTime(pts) else { return }
-    let difference = running.nanoseconds - Int64(clamping: time.nanoseconds)
-    if let shift, abs(shift - difference) > 1000 { problem = "its times jump" }
-    shift = shift ?? difference
+    // GStreamer 1.22 begins a Matroska file whose first time is not 0 with two segments, and which
+    // pictures belong to the first one depends on the parser.
+    if let first = self.segment, first.unclippedStreamTime(pts) != segment.unclippedStreamTime(pts)
+    {
+      problem = "its times jump after the beginning"
+      return
+    }
+    timestamps.append(pts)
+    self.segment = segment
   }
 }
