@@ -194,6 +194,27 @@ struct ReadyPipelineTests {
     }
   }
 
+  @Test("a movie's subtitles go into its stream, in HLS and in DASH")
+  func packagedTexts() async throws {
+    let spatial = folder.path("a.mov")
+    let texts = try folder.write(
+      "1\n00:00:00,200 --> 00:00:00,700\none & <i>two</i>\n\n", to: "a.srt")
+    try await TestMovie.make(
+      spatial,
+      TestMovie.eyes(30, "width=128,height=64,framerate=30/1")
+        + "filesrc location=\(texts) ! subparse ! "
+        + "taginject tags=\"language-code=de\" ! queue ! mux.subtitle_0 "
+        + "mvhevcmux name=mux speed-preset=ultrafast")
+    try await runReady("mvhevc-to-hls", ["input=\(spatial)"])
+    func text(_ name: String) throws -> String {
+      try String(contentsOfFile: folder.path("a_HLS/\(name)"), encoding: .utf8)
+    }
+    let segment = try text("subtitle_0/segment00000.vtt")
+    #expect(segment.hasSuffix("\n\n00:00:00.200 --> 00:00:00.700\none &amp; two\n\n"), "\(segment)")
+    #expect(try text("main.m3u8").contains("TYPE=SUBTITLES"))
+    #expect(try text("manifest.mpd").contains("contentType=\"text\""))
+  }
+
   @Test(
     "a live scene becomes low-latency HLS, with a preview beside it, until it is ended",
     .tags(.realTime))

@@ -34,7 +34,7 @@ extension FileNames {
 
   /// Returns the paths of the parts of a playlist's open segment.
   public func openPartPaths(of rendition: Rendition, in playlist: MediaPlaylist) -> [String] {
-    let segment = Self.fill(segment, rendition: rendition.name, number: playlist.nextSequence)
+    let segment = RenditionNames(self, rendition).segment(playlist.nextSequence)
     return playlist.openParts.indices.map { Self.part($0, of: segment) }
   }
 }
@@ -52,9 +52,12 @@ extension RenditionTrack {
       let path = names.segment(playlist.nextSequence)
       segment.uri = names.address(path)
       segment.duration = max(segment.parts.reduce(0) { $0 &+ $1.duration }, 1_000_000)
-      segment.isGap = segment.map == nil || earlier.openParts.count != segment.parts.count
+      let isText = rendition.subtitles != nil
+      segment.isGap =
+        segment.map == nil && !isText || earlier.openParts.count != segment.parts.count
       if !segment.isGap {
-        outputs.append(.file(.segment, path: path, earlier.openParts.map { .bytes($0) }))
+        let parts = isText ? [WebVTT.joined(earlier.openParts)] : earlier.openParts
+        outputs.append(.file(.segment, path: path, parts.map { .bytes($0) }))
       }
       playlist.append(segment)
     }

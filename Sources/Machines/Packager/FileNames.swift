@@ -68,6 +68,13 @@ public struct FileNames: Equatable, Sendable {
     return "\(segment.dropLast(name[dot...].count)).\(number)\(name[dot...])"
   }
 
+  /// Returns the path of the text of a segment, such as `segment00122.vtt`.
+  static func text(_ segment: String) -> String {
+    let name = segment.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return segment + ".vtt" }
+    return segment.dropLast(name[dot...].count) + ".vtt"
+  }
+
   /// Returns the relative URI of a file, as seen from another one, such as `../audio_0/index.m3u8`.
   static func address(of file: String, from other: String) -> String {
     let target = components(file)

@@ -31,6 +31,11 @@ extension MultivariantPlaylist {
             isDefault: audio.isDefault, channelCount: Int(entry.channelCount),
             codecs: rendition.codecs, bandwidth: track.bitRate.peak,
             averageBandwidth: track.bitRate.average))
+      case (.subtitles(let subtitles), _):
+        self.subtitles.append(
+          SubtitleRendition(
+            address, name: subtitles.name, language: subtitles.language,
+            isDefault: subtitles.isDefault, isForced: subtitles.isForced))
       default: break
       }
     }

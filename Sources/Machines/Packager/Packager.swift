@@ -116,14 +116,47 @@ public struct Packager<Payload: Sendable>: Sendable {
     try advance()
   }
 
+  // MARK: Subtitles
+
+  /// Appends the next cue of a subtitle rendition, in the order of their starts. One that comes
+  /// after its segment is in the next, if it is still shown then.
+  public mutating func append(_ cue: SubtitleCue, to index: Int) throws {
+    guard isSubtitles(index) else { return }
+    try align()
+    var cue = cue
+    (cue.start, cue.end) = (cue.start &+ offset, cue.end &+ offset)
+    tracks[index].cues.append(cue)
+    try advance()
+  }
+
+  /// Declares that all cues of a subtitle rendition up to a time, in nanoseconds, have been
+  /// appended.
+  public mutating func reach(_ time: Int64, of index: Int) throws {
+    guard isSubtitles(index) else { return }
+    try align()
+    tracks[index].cues.reach(time &+ offset)
+    try advance()
+  }
+
+  /// Changes what players are told of a subtitle rendition.
+  public mutating func describe(_ index: Int, as subtitles: Rendition.Subtitles) {
+    guard tracks.indices.contains(index) else { return }
+    tracks[index].describe(as: subtitles)
+  }
+
+  private func isSubtitles(_ index: Int) -> Bool {
+    tracks.indices.contains(index) && !tracks[index].hasEnded
+      && tracks[index].rendition.subtitles != nil
+  }
+
   // MARK: Silence
 
   /// Passes over a rendition that gives nothing at present: the others continue without it, and
   /// its playlist has gaps until its next keyframe, which starts a discontinuity in all renditions.
   public mutating func passOver(_ index: Int) throws {
-    guard tracks.indices.contains(index), !tracks[index].hasEnded, !tracks[index].isSilent else {
-      return
-    }
+    guard tracks.indices.contains(index), !tracks[index].hasEnded, !tracks[index].isSilent,
+      tracks[index].rendition.subtitles == nil
+    else { return }
     let wasLeader = index == leader
     tracks[index].fallSilent()
     guard wasLeader else { return }
@@ -183,7 +216,7 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// Ends a rendition. When all have ended, the playlists end too.
   public mutating func end(_ index: Int) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
-    tracks[index].end()
+    tracks[index].finish()
     // The new leader may already have samples that start segments.
     if let leader {
       for sample in tracks[leader].pending.samples { lead(sample) }
@@ -205,7 +238,9 @@ public struct Packager<Payload: Sendable>: Sendable {
     let isVideo = tracks[leader].rendition.isVideo
     starts.lead(
       sample.presentationTime, isSync: sample.isSync, leader: leader, isChange: isChange,
-      isRest: tracks.contains { $0.hasEnded && ($0.rendition.isVideo || !isVideo) })
+      isRest: tracks.contains {
+        $0.hasEnded && $0.rendition.subtitles == nil && ($0.rendition.isVideo || !isVideo)
+      })
   }
 
   /// Cuts and lists all complete segments and parts.
@@ -236,6 +271,10 @@ public struct Packager<Payload: Sendable>: Sendable {
         continue
       }
       let before = tracks[index].chunks.count
+      if let position = starts.position(of: tracks[index].sequence) {
+        try tracks[index].cutTextParts(
+          before: starts.frontier, from: starts[position].time, date: listedDate, to: &outputs)
+      }
       try tracks[index].cutParts(before: starts.frontier, date: listedDate, to: &outputs)
       if tracks[index].chunks.count != before { list(index) }
     }
@@ -248,12 +287,18 @@ public struct Packager<Payload: Sendable>: Sendable {
   private mutating func finish() throws {
     guard !hasEnded else { return }
     hasEnded = true
-    for index in tracks.indices {
-      if let position = starts.position(of: tracks[index].sequence) {
-        try tracks[index].closeSegment(
-          tracks[index].pending.count, start: starts[position].time, end: nil, date: listedDate,
-          to: &outputs)
-      }
+    // Texts last as long as what they belong to.
+    let (texts, others) = (
+      tracks.indices.filter { tracks[$0].rendition.subtitles != nil },
+      tracks.indices.filter { tracks[$0].rendition.subtitles == nil }
+    )
+    for index in others + texts {
+      guard let position = starts.position(of: tracks[index].sequence) else { continue }
+      let last = others.map { tracks[$0].end }.max() ?? starts[position].time
+      try tracks[index].closeSegment(
+        tracks[index].pending.count, start: starts[position].time,
+        end: texts.contains(index) ? SegmentStart(time: last) : nil, date: listedDate,
+        to: &outputs)
     }
     promise()
     for index in tracks.indices {

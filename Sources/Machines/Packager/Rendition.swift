@@ -8,6 +8,7 @@ public struct Rendition: Sendable {
   public enum Content: Sendable {
     case video(Video)
     case audio(Audio)
+    case subtitles(Subtitles)
   }
 
   /// Properties of a video rendition.
@@ -40,6 +41,27 @@ public struct Rendition: Sendable {
     }
   }
 
+  /// Properties of a subtitle rendition. It has cues instead of samples: see
+  /// ``Packager/append(_:to:)-(SubtitleCue,_)``.
+  public struct Subtitles: Sendable {
+    /// Shown to users.
+    public var name: String
+    /// A BCP 47 tag.
+    public var language: String?
+    /// Whether players show this rendition by default.
+    public var isDefault = false
+    /// Whether players show it even if the viewer wants no subtitles, as it translates what the
+    /// viewer cannot understand.
+    public var isForced = false
+    /// Whether cues come when they are to be shown, so that no segment waits for them.
+    public var isLive = false
+
+    /// Creates the properties of a rendition that viewers have to choose.
+    public init(name: String, language: String? = nil) {
+      (self.name, self.language) = (name, language)
+    }
+  }
+
   /// A unique name for file paths, such as `video_0`.
   public var name: String
   /// Sample entry and timescale of the CMAF track.
@@ -54,6 +76,13 @@ public struct Rendition: Sendable {
     (self.name, self.track, self.codecs, self.content) = (name, track, codecs, content)
   }
 
+  /// Creates a rendition of subtitles.
+  public init(_ name: String, subtitles: Subtitles) {
+    self.init(
+      name, TrackDescription(.other(WebVTTTrack.entry), timescale: 90_000), codecs: "wvtt",
+      .subtitles(subtitles))
+  }
+
   /// Returns the same rendition under another name.
   public func renamed(_ name: String) -> Rendition {
     var other = self
@@ -62,6 +91,11 @@ public struct Rendition: Sendable {
   }
 
   var isVideo: Bool { if case .video = content { true } else { false } }
+
+  /// The properties of subtitles; nil for any other content.
+  var subtitles: Subtitles? {
+    if case .subtitles(let subtitles) = content { subtitles } else { nil }
+  }
 
   var hasIFramePlaylist: Bool {
     if case .video(let video) = content { video.hasIFramePlaylist } else { false }
@@ -148,4 +182,6 @@ public struct PackagedSegment: Equatable, Sendable {
   public internal(set) var start: Int64
   /// In nanoseconds.
   public let duration: UInt64
+  /// Size in bytes; 0 for a gap.
+  public let size: UInt64
 }

@@ -4,9 +4,12 @@
 struct RenditionNames: Sendable {
   private let names: FileNames
   private let rendition: String
+  private let isText: Bool
 
-  /// - Parameter rendition: The name of the rendition.
-  init(_ names: FileNames, rendition: String) { (self.names, self.rendition) = (names, rendition) }
+  init(_ names: FileNames, _ rendition: Rendition) {
+    (self.names, self.rendition) = (names, rendition.name)
+    isText = rendition.subtitles != nil
+  }
 
   var playlist: String { FileNames.fill(names.playlist, rendition: rendition) }
 
@@ -16,7 +19,14 @@ struct RenditionNames: Sendable {
     FileNames.fill(names.initialization, rendition: rendition, number: number)
   }
 
+  /// Returns the path of a segment in HLS.
   func segment(_ number: UInt64) -> String {
+    isText ? FileNames.text(fragments(number)) : fragments(number)
+  }
+
+  /// Returns the path of a segment's movie fragments, which is another one if the segments of HLS
+  /// are texts.
+  func fragments(_ number: UInt64) -> String {
     FileNames.fill(names.segment, rendition: rendition, number: number)
   }
 

@@ -10,10 +10,12 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// The name of a rendition stays when its format changes.
   let names: RenditionNames
   let settings: PackagerSettings
-  private var clock: TrackClock
-  private var writer: FragmentWriter
-  private var id: TrackID
+  private(set) var clock: TrackClock
+  var writer: FragmentWriter
+  private(set) var id: TrackID
   private(set) var pending = PendingSamples<Payload>()
+  /// The texts of subtitles, which have no samples.
+  var cues = PendingCues()
   /// Whether the next segment starts a discontinuity.
   private var startsDiscontinuity = false
   private(set) var hasEnded = false
@@ -23,6 +25,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   var isReturning = false
   /// Chunks of the open segment.
   private(set) var chunks: [Chunk] = []
+  /// Presentation time at which the last segment ended, in nanoseconds.
+  private(set) var end = Int64.min
   private(set) var playlist: MediaPlaylist
   private(set) var iFrames: MediaPlaylist?
   private(set) var bitRate: BitRate
@@ -56,7 +60,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     self.rendition = rendition
     self.settings = settings
     part = PartLength(settings, frame: rendition.frameDuration)
-    names = RenditionNames(settings.names, rendition: rendition.name)
+    names = RenditionNames(settings.names, rendition)
     clock = TrackClock(timescale: rendition.track.timescale)
     writer = FragmentWriter(format: .cmaf, hasRandomAccessIndex: false)
     id = try writer.addTrack(rendition.track)
@@ -108,7 +112,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   // MARK: Silence
 
   /// Whether the rendition's keyframes may start segments.
-  var mayLead: Bool { !hasEnded && (!isSilent || isReturning) }
+  var mayLead: Bool { !hasEnded && rendition.subtitles == nil && (!isSilent || isReturning) }
 
   /// Notes that the rendition gives nothing. The pending samples are written.
   mutating func fallSilent() {
@@ -180,6 +184,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     try change()
   }
 
+  /// Changes what players are told of subtitles.
+  mutating func describe(as subtitles: Rendition.Subtitles) {
+    guard rendition.subtitles != nil else { return }
+    rendition.content = .subtitles(subtitles)
+    for index in periods.indices { periods[index].rendition.content = rendition.content }
+  }
+
   /// - Throws: A ``PackagerError``.
   mutating func append(_ sample: PackagedSample<Payload>) throws(PackagerError) {
     let last = lastDecodeTime ?? sample.decodeTime
@@ -193,12 +204,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     pending.append(sample)
   }
 
-  mutating func end() { hasEnded = true }
+  mutating func finish() { hasEnded = true }
 
   /// Returns the index of the first pending sample of the segment that starts at `start`; nil if it
   /// has not arrived.
   func cut(before start: SegmentStart) -> Int? {
-    pending.cut(before: start, isVideo: rendition.isVideo, slack: slack)
+    guard rendition.subtitles == nil else { return hasCues(before: start.time) ? 0 : nil }
+    return pending.cut(before: start, isVideo: rendition.isVideo, slack: slack)
   }
 
   // MARK: Chunks
@@ -237,31 +249,40 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   ) throws {
     guard let first = pending.first else { return }
     for sample in pending.samples.prefix(count) { try writer.append(describe(sample), to: id) }
-    if initialization == nil { try writeInitialization(to: &outputs) }
+    try writeInitialization(to: &outputs)
     var options = FragmentOptions()
     options.startsSegment = chunks.isEmpty
     options.continuesFragment = !chunks.isEmpty
     var next: [TrackID: Int64] = [:]
     if pending.count > count { next[id] = describe(pending[count]).decodeTime }
     guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
-    let payloads = pending.samples.prefix(count).map(\.payload)
+    let content = pending.samples.prefix(count).map { Output.Block.payload($0.payload) }
     let earliest = pending.samples.prefix(count).map(\.presentationTime).min() ?? 0
     pending.removeFirst(count)
-    fragmentNumber = fragment.sequenceNumber
-    let duration = clock.nanoseconds(fragment.parts.first?.duration ?? 0)
-    if settings.partDuration > 0 { part.note(duration) }
     let chunk = Chunk(
-      fragment: fragment, payloads: payloads, time: first.presentationTime, duration: duration,
-      earliest: earliest)
+      fragment: fragment, content: content, time: first.presentationTime,
+      duration: clock.nanoseconds(fragment.parts.first?.duration ?? 0), earliest: earliest)
+    add(chunk, as: chunk.blocks, date: date, to: &outputs)
+  }
+
+  /// Adds a chunk to the open segment, and lists it if there are parts.
+  ///
+  /// - Parameter blocks: The content of the part's file.
+  mutating func add(
+    _ chunk: Chunk, as blocks: [Output.Block], date: Int64?, to outputs: inout [Output]
+  ) {
+    fragmentNumber = chunk.fragment.sequenceNumber
+    if settings.partDuration > 0 { part.note(chunk.duration) }
     chunks.append(chunk)
     guard settings.partDuration > 0 else { return }
     let path = names.part(chunks.count - 1, of: sequence)
-    outputs.append(.file(.segment, path: path, chunk.blocks))
+    outputs.append(.file(.segment, path: path, blocks))
     if chunks.count == 1 {
       playlist.describeOpenSegment(as: segment(at: chunk.time, date: date))
     }
     playlist.append(
-      PartialSegment(names.address(path), duration: duration, isIndependent: chunk.startsWithSync))
+      PartialSegment(
+        names.address(path), duration: chunk.duration, isIndependent: chunk.startsWithSync))
     hintNextPart()
   }
 
@@ -274,7 +295,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       isSync: sample.isSync, dependency: sample.dependency)
   }
 
-  private mutating func writeInitialization(to outputs: inout [Output]) throws {
+  /// Writes the initialization section, if there is none of the format.
+  mutating func writeInitialization(to outputs: inout [Output]) throws {
+    guard initialization == nil else { return }
     let path = names.initialization(initializationCount)
     initializationCount += 1
     outputs.append(
@@ -288,7 +311,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Returns the known properties of the open segment.
   private func segment(at time: Int64, date: Int64?) -> MediaSegment {
     var segment = MediaSegment(
-      names.address(names.segment(sequence)), duration: 0, map: initialization)
+      names.address(names.segment(sequence)), duration: 0,
+      map: rendition.subtitles == nil ? initialization : nil)
     segment.programDateTime = date.map { $0 &+ time }
     segment.startsDiscontinuity = startsDiscontinuity
     return segment
@@ -318,7 +342,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       try cutChunk(length, date: date, to: &outputs)
       rest -= length
     }
-    let path = names.segment(sequence)
+    if let end { try cutText(until: end, from: start, date: date, to: &outputs) }
     let first = chunks.first?.time ?? start
     // A sample of unknown duration is listed too.
     let duration =
@@ -332,7 +356,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     segment.isGap = chunks.isEmpty
     startsDiscontinuity = false
     if !chunks.isEmpty {
-      outputs.append(.file(.segment, path: path, chunks.flatMap(\.blocks)))
+      writeSegment(from: first, until: end, to: &outputs)
       bitRate.add(bytes: chunks.reduce(0) { $0 + $1.fragment.size }, duration: duration)
     }
     for (entry, size) in iFrames == nil ? [] : Self.keyframes(of: segment, in: chunks) {
@@ -353,14 +377,30 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     outputs.append(
       .segment(
         PackagedSegment(
-          rendition: rendition.name, path: chunks.isEmpty ? nil : path, start: first,
-          duration: duration)))
+          rendition: rendition.name, path: chunks.isEmpty ? nil : names.segment(sequence),
+          start: first, duration: duration,
+          size: chunks.reduce(0) { $0 + $1.fragment.size })))
     playlist.append(segment)
     longestSegment = max(longestSegment, duration)
+    self.end = first &+ Int64(clamping: duration)
+    cues.remove(before: self.end)
     chunks = []
     if let next, next.startsDiscontinuity { try beginPeriod(at: next.time) }
-    removeOld(at: first &+ Int64(clamping: duration), to: &outputs)
+    removeOld(at: self.end, to: &outputs)
     hintNextPart()
+  }
+
+  /// Writes the file of the open segment, which is complete.
+  private func writeSegment(from start: Int64, until end: Int64?, to outputs: inout [Output]) {
+    let path = names.segment(sequence)
+    let fragments = chunks.flatMap(\.blocks)
+    guard rendition.subtitles != nil else {
+      return outputs.append(.file(.segment, path: path, fragments))
+    }
+    let text = WebVTT.segment(cues.shown(from: start, to: end ?? .max), at: start)
+    outputs.append(.file(.segment, path: path, [.bytes(text)]))
+    guard settings.names.manifest != nil else { return }
+    outputs.append(.file(.segment, path: names.fragments(sequence), fragments))
   }
 
   /// Removes old segments from the playlist, and their files after they have been unlisted for as
@@ -372,7 +412,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let removed = playlist.removeAll(but: settings.playlistLength)
     for (index, segment) in removed.enumerated() {
       let number = first + UInt64(index)
-      let files = [names.segment(number)] + segment.parts.indices.map { names.part($0, of: number) }
+      let both = Set([names.segment(number), names.fragments(number)]).sorted()
+      let files = both + segment.parts.indices.map { names.part($0, of: number) }
       let due = time &+ Int64(clamping: listed &+ segment.duration)
       unlisted.add(segment.isGap ? [] : files, due: due)
       if earlierCount > 0 {

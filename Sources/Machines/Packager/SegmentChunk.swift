@@ -6,16 +6,17 @@ extension RenditionTrack {
   /// A part of a segment with a separate `moof` box.
   struct Chunk: Sendable {
     let fragment: Fragment
-    let payloads: [Payload]
+    /// The content of `mdat`.
+    let content: [Output.Block]
     /// Presentation time of the first sample, in nanoseconds.
     let time: Int64
     let duration: UInt64
     /// Presentation time of the sample that is shown first, in nanoseconds.
     let earliest: Int64
+    /// Presentation time of the end, in nanoseconds; of samples, that of the next one is not known.
+    var end: Int64?
 
-    var blocks: [Output.Block] {
-      [.bytes(fragment.header)] + payloads.map { .payload($0) }
-    }
+    var blocks: [Output.Block] { [.bytes(fragment.header)] + content }
 
     var startsWithSync: Bool { fragment.parts.first?.startsWithSync ?? false }
   }
@@ -48,7 +49,7 @@ extension RenditionTrack {
   struct RenditionPeriod: Sendable {
     /// Start in nanoseconds.
     let start: Int64
-    let rendition: Rendition
+    var rendition: Rendition
     let firstSequence: UInt64
     var initializationPath: String?
     /// In units of the track's timescale.
@@ -98,6 +99,12 @@ extension MediaPresentation.Content {
           sampleRate: entry.sampleRate, channelCount: Int(entry.channelCount),
           language: audio.language, title: isMadeUp ? nil : audio.name,
           isDefault: audio.isDefault))
+    case (.subtitles(let subtitles), _):
+      let isMadeUp = subtitles.name == subtitles.language || subtitles.name == rendition.name
+      self = .text(
+        MediaPresentation.Text(
+          language: subtitles.language, title: isMadeUp ? nil : subtitles.name,
+          isDefault: subtitles.isDefault, isForced: subtitles.isForced))
     default:
       return nil
     }

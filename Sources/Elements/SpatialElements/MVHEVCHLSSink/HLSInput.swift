@@ -49,6 +49,12 @@ struct HLSInput {
     isDescribed = true
   }
 
+  /// Makes the rendition of a stream that needs no buffer for it.
+  mutating func describe(_ rendition: Rendition, add: (Rendition) throws -> Int) throws {
+    renditions = [try add(rendition)]
+    isDescribed = true
+  }
+
   /// Returns the times and flags of a buffer; nil if it is not written.
   func timing(
     of buffer: Buffer, _ shift: inout RunningTime, present: () -> RunningTime?,

@@ -52,6 +52,13 @@ struct HLSSettings: Sendable {
   var hasIFramePlaylist = true
   var sendsKeyframeRequests = true
   var continues = false
+  /// Names of pads, separated by commas.
+  var forcedSubtitles: String?
+
+  /// The pads whose subtitles are shown even if the viewer wants none.
+  var forcedPads: Set<String> {
+    Set((forcedSubtitles ?? "").split { $0 == "," || $0 == " " }.map(String.init))
+  }
 
   var packager: PackagerSettings {
     var settings = PackagerSettings()
@@ -154,5 +161,10 @@ struct HLSSettings: Sendable {
       "append", nick: "Append",
       blurb: "Whether to append to existing playlists, after a discontinuity, instead of "
         + "overwriting them", default: false, at: \.continues),
+    .string(
+      "forced-subtitles", nick: "Forced subtitles",
+      blurb: "Pads whose subtitles players show even if the viewer wants none, separated by "
+        + "commas: subtitle_1,subtitle_2", at: \.forcedSubtitles),
+    MVHEVCHLSSink.statistics,
   ]
 }

@@ -40,11 +40,15 @@ final class InterleaveLimiter: Sendable {
     var allowedLead = InterleaveLimiter.maximumLead
     var hasWarned = false
 
-    /// The other input whose stream has come least far; nil if all others have ended.
+    /// The other input whose stream has come least far; nil if all others have ended. Texts are not
+    /// waited for: the next one may come an hour later.
     fileprivate func slowest(but name: String) -> (name: String, input: Input)? {
-      inputs.filter { $0.key != name && !$0.value.hasEnded && !$0.value.isFlushing }
-        .min { ($0.value.time ?? .min, $0.key) < ($1.value.time ?? .min, $1.key) }
-        .map { ($0.key, $0.value) }
+      inputs.filter {
+        $0.key != name && !$0.value.hasEnded && !$0.value.isFlushing
+          && !$0.key.hasPrefix(HLSInput.subtitlePrefix)
+      }
+      .min { ($0.value.time ?? .min, $0.key) < ($1.value.time ?? .min, $1.key) }
+      .map { ($0.key, $0.value) }
     }
 
     /// Notes a buffer on a pad, and returns whether the stream is too far ahead.

@@ -17,6 +17,7 @@ let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
   padTemplates: [
     PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.h265),
     PadTemplate("audio_%u", .sink, .request, caps: HLSInput.audioCaps),
+    PadTemplate("subtitle_%u", .sink, .request, caps: HLSInput.subtitleCaps),
   ],
   properties: HLSSettings.properties, signals: PresentationOutput.signals)
 
@@ -56,7 +57,9 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   let settings = Locked(HLSSettings())
   let pads = Locked<[Pad]>([])
   private let pacing = InterleaveLimiter()
-  fileprivate let silence = SilenceWatch()
+  let silence = SilenceWatch()
+  /// Since the last start, also after the end.
+  let numbers = Locked(HLSStatistics())
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -66,6 +69,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   func start() throws -> Streaming {
     pacing.forget()
     silence.forget()
+    numbers.withLock { $0 = HLSStatistics() }
     let ticker =
       settings.current.padTimeout == 0
       ? nil : Ticker(every: SilenceWatch.interval, for: self) { self.passOverSilent() }
@@ -116,6 +120,12 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     guard let timestamp = buffer.dts ?? buffer.pts,
       let time = pad.currentSegment?.signedRunningTime(timestamp)
     else { return }
+    // Segments need not wait for a text that has to wait.
+    if pad.isSubtitles {
+      _ = withStreaming(pad) { streaming in
+        _ = self.run { try streaming.reachText(time, of: pad.name) }
+      }
+    }
     try pacing.wait(
       pad.name, time: time, size: buffer.size, isLive: { pad.peerLatency?.isLive ?? true },
       warn: postWarning)
@@ -131,7 +141,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   }
 
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
-    noteArrival(at: pad.name)
+    if !pad.isSubtitles { noteArrival(at: pad.name) }
     try streaming.receive(pad, buffer)
   }
 
@@ -181,6 +191,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     case .gap:
       if let end = event.gapEnd.flatMap({ pad.currentSegment?.signedRunningTime($0) }) {
         pacing.pass(end, of: name)
+        if pad.isSubtitles { try streaming.reachText(end, of: name) }
       }
     case .caps(let caps): try streaming.setCaps(caps, of: pad)
     case .segment(let segment):
@@ -193,6 +204,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       let input = streaming.inputs[name, default: HLSInput(name)]
       input.stream.tags = input.stream.tags.merging(tags)
       streaming.inputs[name] = input
+      try streaming.describeSubtitles(of: pad)
     case .endOfStream:
       pacing.end(name)
       silence.remove(name)
@@ -217,6 +229,7 @@ extension MVHEVCHLSSink.Streaming {
     }
     input.stream.examineUpstream(of: pad)
     inputs[name] = input
+    try describeSubtitles(of: pad)
   }
 
   fileprivate mutating func receive(_ pad: Pad, _ buffer: Buffer) throws {
@@ -232,12 +245,15 @@ extension MVHEVCHLSSink.Streaming {
   /// Begins when every pad has had its first buffer, has ended, or has a live source and the time
   /// limit for it is over.
   private mutating func beginIfComplete() throws {
-    guard !hasBegun, let first = held.first else { return }
+    func isText(_ name: String) -> Bool { name.hasPrefix(HLSInput.subtitlePrefix) }
+    guard !hasBegun, let first = held.first(where: { !isText($0.pad) }) else { return }
     let waiting = Set(held.map(\.pad))
+    // Texts may come much later than pictures.
     let missing = element.pads.current.filter {
-      !waiting.contains($0.name) && inputs[$0.name]?.hasEnded != true
+      !waiting.contains($0.name) && !$0.isSubtitles && inputs[$0.name]?.hasEnded != true
     }
-    let span = (held.last?.buffer.pts ?? 0) - (first.buffer.pts ?? 0)
+    let last = held.last { !isText($0.pad) }
+    let span = (last?.buffer.pts ?? 0) - (first.buffer.pts ?? 0)
     // A source that is not live delivers eventually, however slow its encoder is.
     let isLate =
       span > Self.patience && missing.allSatisfy { $0.peerLatency?.isLive ?? true }
@@ -263,6 +279,9 @@ extension MVHEVCHLSSink.Streaming {
         try describe(name, first: first.buffer)
       }
     }
+    for pad in element.pads.current.sorted(by: { $0.name < $1.name }) {
+      try describeSubtitles(of: pad)
+    }
     for (name, buffer) in held { try take(buffer, of: name) }
     for input in inputs.values where input.hasEnded { try endRenditions(of: input) }
   }
@@ -283,7 +302,7 @@ extension MVHEVCHLSSink.Streaming {
   }
 
   /// Returns a rendition's files of the previous run; nil if there are none or `append` is off.
-  private func earlierRun(of rendition: Rendition) throws -> EarlierRun? {
+  func earlierRun(of rendition: Rendition) throws -> EarlierRun? {
     let settings = element.settings.current
     let names = settings.packager.names
     guard settings.continues,
@@ -298,6 +317,7 @@ extension MVHEVCHLSSink.Streaming {
   }
 
   private mutating func take(_ buffer: Buffer, of name: String) throws {
+    if inputs[name]?.isSubtitles == true { return try takeText(buffer, of: name) }
     if inputs[name]?.isDescribed != true { try describe(name, first: buffer) }
     var input = inputs[name, default: HLSInput(name)]
     defer { inputs[name] = input }
@@ -305,6 +325,7 @@ extension MVHEVCHLSSink.Streaming {
       of: buffer, &timelineShift,
       present: { element.present(at: element.pads.current.first { $0.name == name }) },
       warn: element.postWarning)
+    element.numbers.withLock { $0.setMended(input.stream.mender.counts, of: name) }
     guard let timing else { return }
     element.silence.setTime(timing.decodeTime, of: name)
     if input.stream.mender.isNewTimeline {
@@ -370,7 +391,7 @@ extension MVHEVCHLSSink.Streaming {
 
   /// Carries out the packager's output in order: a playlist is written after the files it lists. If
   /// a file cannot be written, nothing after it is.
-  private mutating func carryOut() throws {
+  mutating func carryOut() throws {
     for step in packager.takeOutputs() {
       switch step {
       case .file(let kind, let path, let blocks):
@@ -402,6 +423,7 @@ extension MVHEVCHLSSink.Streaming {
   }
 
   private mutating func tell(_ segment: PackagedSegment) {
+    element.numbers.withLock { $0.add(segment) }
     element.log.debug(
       element,
       "\(segment.rendition): a segment of \(segment.duration) ns at \(segment.start) ns"
@@ -413,6 +435,7 @@ extension MVHEVCHLSSink.Streaming {
           "location": .string(path),
           "running-time": .uint64(UInt64(clamping: segment.start)),
           "duration": .uint64(segment.duration),
+          "rendition": .string(segment.rendition), "size": .uint64(segment.size),
         ])
     }
     let target = element.settings.current.targetDuration
@@ -428,6 +451,11 @@ extension MVHEVCHLSSink.Streaming {
           + "encoder key-int-max, or this sink a longer target-duration.",
         debug: "\(segment.duration) ns at \(segment.start) ns"))
   }
+}
+
+extension Pad {
+  /// Whether the pad takes texts, which are rare: no other stream waits for them.
+  fileprivate var isSubtitles: Bool { name.hasPrefix(HLSInput.subtitlePrefix) }
 }
 
 extension MVHEVCHLSSink {

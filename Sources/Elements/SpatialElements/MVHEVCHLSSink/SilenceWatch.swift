@@ -70,6 +70,9 @@ final class SilenceWatch: Sendable {
   /// Notes that a stream is not waited for.
   func setSilent(_ name: String) { state.withLock { $0.streams[name]?.isSilent = true } }
 
+  /// Number of streams that are not waited for.
+  var silentCount: Int { state.withLock { $0.streams.values.count(where: \.isSilent) } }
+
   /// The time that the streams would have reached by now, if all are silent; else nil.
   func reached(now: RunningTime) -> RunningTime? {
     state.withLock { state in

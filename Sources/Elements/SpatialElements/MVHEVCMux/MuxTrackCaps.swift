@@ -207,9 +207,11 @@ package enum MuxSubtitles {
   /// one.
   static func sample(_ buffer: Buffer, _ caps: Caps?) -> Buffer {
     let text = String(decoding: buffer.bytes.prefix { $0 != 0 }, as: UTF8.self)
-    let isMarkup = caps?.first?.string("format") == markup
-    return Buffer(TimedText.subtitle(isMarkup ? plain(text) : text))
+    return Buffer(TimedText.subtitle(isMarkup(caps) ? plain(text) : text))
   }
+
+  /// Whether texts have tags and entities.
+  static func isMarkup(_ caps: Caps?) -> Bool { caps?.first?.string("format") == markup }
 
   /// Returns the text of Pango's markup, without tags and with entities replaced.
   package static func plain(_ markup: String) -> String {
@@ -233,7 +235,7 @@ package enum MuxSubtitles {
   }
 
   /// Returns the character of an entity, such as `amp` or `#39`.
-  private static func character(_ entity: Substring) -> Character? {
+  static func character(_ entity: Substring) -> Character? {
     let names: [Substring: Character] = [
       "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
     ]

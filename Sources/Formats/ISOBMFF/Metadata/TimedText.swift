@@ -56,6 +56,28 @@ public enum TimedText {
     return sample + bytes
   }
 
+  /// Returns the text of a subtitle sample without its styles (3GPP TS 26.245 5.17); empty if the
+  /// sample shows nothing or is damaged.
+  public static func text(of sample: [UInt8]) -> String {
+    guard sample.count > 2 else { return "" }
+    let count = Int(sample[0]) << 8 | Int(sample[1])
+    let bytes = sample.dropFirst(2).prefix(count)
+    guard bytes.starts(with: [0xFE, 0xFF]) else { return String(decoding: bytes, as: UTF8.self) }
+    let rest = Array(bytes.dropFirst(2))
+    let units = stride(from: 0, to: rest.count - 1, by: 2).map {
+      UInt16(rest[$0]) << 8 | UInt16(rest[$0 + 1])
+    }
+    return String(decoding: units, as: UTF16.self)
+  }
+
+  /// Whether all samples of a subtitle track are to be shown even if the viewer wants no subtitles
+  /// (`displayFlags`, 3GPP TS 26.245 5.16).
+  ///
+  /// - Parameter content: The content of the sample entry (`tx3g`), after its type.
+  public static func isForced(_ content: [UInt8]) -> Bool {
+    content.count > 8 && content[8] & 0x80 != 0
+  }
+
   /// Returns a chapter sample: the title, marked as UTF-8.
   public static func chapter(_ title: String) -> [UInt8] {
     var writer = BoxWriter()

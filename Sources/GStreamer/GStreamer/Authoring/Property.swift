@@ -73,6 +73,25 @@ extension Property {
           permanent(name), permanent(nick), permanent(blurb), 0, .max, 0, paramFlags(nil))
       }, get: { g_value_set_uint64($1, guint64(read($0))) }, set: nil)
   }
+
+  /// A read-only structure.
+  ///
+  /// - Parameter read: Returns its name and its fields; called from any thread.
+  public static func structure(
+    _ name: String, nick: String, blurb: String,
+    read: @escaping (Owner) -> (name: String, fields: [(key: String, value: Value)])
+  ) -> Self {
+    Property(
+      makeSpec: {
+        g_param_spec_boxed(
+          permanent(name), permanent(nick), permanent(blurb), gst_structure_get_type(),
+          paramFlags(nil))
+      },
+      get: { owner, value in
+        let (name, fields) = read(owner)
+        g_value_take_boxed(value, makeStructure(name, fields))
+      }, set: nil)
+  }
 }
 
 extension Property where Owner: HasSettings {

@@ -21,6 +21,8 @@ public indirect enum Value: Sendable {
   case list([Value])
   /// An ordered array: `< a, b >`.
   case array([Value])
+  /// A structure with its name and its fields, in order.
+  case structure(String, [(key: String, value: Value)])
 }
 
 extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
@@ -107,6 +109,9 @@ extension Value {
     case .array(let items):
       g_value_init(value, gst_value_array_get_type())
       for item in items { item.withGValue { gst_value_array_append_value(value, $0) } }
+    case .structure(let name, let fields):
+      g_value_init(value, gst_structure_get_type())
+      g_value_take_boxed(value, makeStructure(name, fields))
     }
   }
 
@@ -141,6 +146,16 @@ extension Value {
       self = .array(
         (0..<gst_value_array_get_size(value)).compactMap { index in
           gst_value_array_get_value(value, index).flatMap { Value($0) }
+        })
+    case gst_structure_get_type():
+      guard let structure = gst_value_get_structure(value) else { return nil }
+      let fields = (0..<gst_structure_n_fields(structure)).compactMap { index in
+        gst_structure_nth_field_name(structure, UInt32(index)).map { String(cString: $0) }
+      }
+      self = .structure(
+        String(cString: gst_structure_get_name(structure)),
+        fields.compactMap { field in
+          gst_structure_get_value(structure, field).flatMap { Value($0) }.map { (field, $0) }
         })
     default: return nil
     }

@@ -22,6 +22,8 @@ struct AdaptationSet {
     case audio(
       codecs: String, sampleRate: UInt32, channelCount: Int, language: String?, title: String?,
       id: String?)
+    /// Texts are never alternatives of each other.
+    case text(language: String?, title: String?, isForced: Bool, id: String)
 
     init(_ representation: Representation) {
       switch representation.content {
@@ -34,10 +36,23 @@ struct AdaptationSet {
           codecs: representation.codecs, sampleRate: audio.sampleRate,
           channelCount: audio.channelCount, language: audio.language, title: audio.title,
           id: audio.title == nil ? representation.id : nil)
+      case .text(let text):
+        self = .text(
+          language: text.language, title: text.title, isForced: text.isForced,
+          id: representation.id)
       }
     }
 
     var isVideo: Bool { if case .video = self { true } else { false } }
+
+    /// The type of the content, and the media type of its files.
+    var types: (content: String, media: String) {
+      switch self {
+      case .video: ("video", "video/mp4")
+      case .audio: ("audio", "audio/mp4")
+      case .text: ("text", "application/mp4")
+      }
+    }
 
     var isStereo: Bool {
       if case .video(_, let layout, _, _) = self { layout.isStereo } else { false }
@@ -71,9 +86,17 @@ struct AdaptationSet {
   func element(from start: UInt64, among sets: [AdaptationSet]) -> ManifestElement {
     var element = ManifestElement("AdaptationSet")
     element.add("id", String(id))
-    element.add("contentType", kind.isVideo ? "video" : "audio")
-    element.add("mimeType", kind.isVideo ? "video/mp4" : "audio/mp4")
-    if case .audio(_, let sampleRate, let channelCount, let language, let title, _) = kind {
+    element.add("contentType", kind.types.content)
+    element.add("mimeType", kind.types.media)
+    var roles = [isMain(among: sets) ? "main" : "alternate"]
+    switch kind {
+    case .text(let language, let title, let isForced, _):
+      element.add("lang", language.flatMap(Self.language))
+      addAlignment(to: &element)
+      if let title { element.add(ManifestElement("Label", text: title)) }
+      roles = [isForced ? "forced-subtitle" : "subtitle"]
+      if representations.contains(where: \.isDefault) { roles.append("main") }
+    case .audio(_, let sampleRate, let channelCount, let language, let title, _):
       element.add("lang", language.flatMap(Self.language))
       element.add("audioSamplingRate", String(sampleRate))
       addAlignment(to: &element)
@@ -83,15 +106,14 @@ struct AdaptationSet {
           scheme: "urn:mpeg:dash:23003:3:audio_channel_configuration:2011",
           value: String(channelCount)))
       if let title { element.add(ManifestElement("Label", text: title)) }
-    } else {
+    case .video:
       addSize(to: &element)
       addAlignment(to: &element)
       addVideoProperties(to: &element, among: sets)
     }
-    element.add(
-      ManifestElement(
-        "Role", scheme: "urn:mpeg:dash:role:2011",
-        value: isMain(among: sets) ? "main" : "alternate"))
+    for role in roles {
+      element.add(ManifestElement("Role", scheme: "urn:mpeg:dash:role:2011", value: role))
+    }
     for representation in representations {
       element.add(representation.element(from: start, hasSize: hasSizes))
     }
@@ -100,7 +122,7 @@ struct AdaptationSet {
 
   /// The first video, and the audio that players choose by default.
   private func isMain(among sets: [AdaptationSet]) -> Bool {
-    let alike = sets.filter { $0.kind.isVideo == kind.isVideo }
+    let alike = sets.filter { $0.kind.types.content == kind.types.content }
     let main = alike.first { $0.representations.contains(where: \.isDefault) } ?? alike.first
     return main?.id == id
   }
@@ -208,7 +230,11 @@ struct AdaptationSet {
 
 extension MediaPresentation.Representation {
   fileprivate var isDefault: Bool {
-    if case .audio(let audio) = content { audio.isDefault } else { false }
+    switch content {
+    case .video: false
+    case .audio(let audio): audio.isDefault
+    case .text(let text): text.isDefault
+    }
   }
 }
 

@@ -7,6 +7,8 @@ public struct MultivariantPlaylist: Equatable, Sendable {
   public var variants: [Variant] = []
   /// Audio renditions, which all variants share.
   public var audio: [AudioRendition] = []
+  /// Subtitle renditions, which all variants share.
+  public var subtitles: [SubtitleRendition] = []
   /// I-frame playlists, for fast scanning; see ``Variant/iFrames(_:bandwidth:averageBandwidth:)``.
   public var iFrames: [Variant] = []
 
@@ -21,11 +23,13 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     ]
     let audio = groupedAudio
     lines += audio.map(\.line)
+    lines += groupedSubtitles.map(\.line)
+    let subtitles = self.subtitles.isEmpty ? nil : SubtitleRendition.groupID
     let groups = Self.groups(of: audio)
     lines += variants.flatMap { variant in
-      groups.flatMap { variant.lines(group: $0) }
+      groups.flatMap { variant.lines(group: $0, subtitles: subtitles) }
     }
-    lines += Self.audioOnly(audio)
+    lines += Self.audioOnly(audio, subtitles: subtitles)
     lines += iFrames.map(\.iFrameLine)
     return lines.joined(separator: "\n") + "\n"
   }
@@ -54,6 +58,22 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     return audio
   }
 
+  /// The subtitle renditions with unique names; at most one is the default.
+  private var groupedSubtitles: [SubtitleRendition] {
+    let usual = subtitles.firstIndex(where: \.isDefault)
+    var names: Set<String> = []
+    return subtitles.enumerated().map { index, rendition in
+      var rendition = rendition
+      var number = 2
+      while !names.insert(rendition.name).inserted {
+        rendition.name = "\(subtitles[index].name) \(number)"
+        number += 1
+      }
+      rendition.isDefault = index == usual
+      return rendition
+    }
+  }
+
   /// Adds numbers to names that a group has already.
   private static func uniquelyNamed(_ audio: [AudioRendition]) -> [AudioRendition] {
     var names: [String: Set<String>] = [:]
@@ -71,7 +91,7 @@ public struct MultivariantPlaylist: Equatable, Sendable {
 
   /// The variant for players that have no picture to show, or no bandwidth for it: the audio that
   /// players choose by default.
-  private static func audioOnly(_ audio: [AudioRendition]) -> [String] {
+  private static func audioOnly(_ audio: [AudioRendition], subtitles: String?) -> [String] {
     guard let rendition = audio.first(where: \.isDefault) else { return [] }
     var attributes = AttributeList()
     let group = AudioGroup(rendition)
@@ -79,6 +99,7 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     attributes.add("AVERAGE-BANDWIDTH", String(group.averageBandwidth))
     attributes.add("CODECS", quoted: group.codecs)
     attributes.add("AUDIO", quoted: group.id)
+    attributes.add("SUBTITLES", quoted: subtitles)
     return ["#EXT-X-STREAM-INF:\(attributes.text)", rendition.uri]
   }
 
@@ -173,9 +194,10 @@ public struct Variant: Equatable, Sendable {
     return attributes
   }
 
-  fileprivate func lines(group: AudioGroup?) -> [String] {
+  fileprivate func lines(group: AudioGroup?, subtitles: String?) -> [String] {
     var attributes = attributes(group: group)
     attributes.add("AUDIO", quoted: group?.id)
+    attributes.add("SUBTITLES", quoted: subtitles)
     attributes.add("CLOSED-CAPTIONS", "NONE")
     return ["#EXT-X-STREAM-INF:\(attributes.text)", uri]
   }

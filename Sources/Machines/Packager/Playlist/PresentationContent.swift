@@ -8,6 +8,7 @@ extension MediaPresentation {
   public enum Content: Equatable, Sendable {
     case video(Video)
     case audio(Audio)
+    case text(Text)
   }
 
   /// Properties of a video rendition.
@@ -54,6 +55,26 @@ extension MediaPresentation {
     ) {
       (self.sampleRate, self.channelCount) = (sampleRate, channelCount)
       (self.language, self.title, self.isDefault) = (language, title, isDefault)
+    }
+  }
+
+  /// Properties of a subtitle rendition.
+  public struct Text: Equatable, Sendable {
+    /// A BCP 47 tag.
+    public var language: String?
+    /// The title; nil if there is none.
+    public var title: String?
+    /// Whether players show this rendition by default.
+    public var isDefault: Bool
+    /// Whether players show it even if the viewer wants no subtitles.
+    public var isForced: Bool
+
+    /// Creates the properties of a subtitle rendition.
+    public init(
+      language: String? = nil, title: String? = nil, isDefault: Bool = false, isForced: Bool = false
+    ) {
+      (self.language, self.title) = (language, title)
+      (self.isDefault, self.isForced) = (isDefault, isForced)
     }
   }
 }
