@@ -35,6 +35,8 @@ enum EmbeddedHost {
           if let position = progress.position, position > .seconds(60) { run.stop() }
         case .warning(let warning): print("\(movie): \(warning.message)")
         case .kept(let path): print("\(movie): the part written so far is in \(path)")
+        // Only streams have segments.
+        case .segment, .silence: break
         }
       }
       print("\(movie): wrote \(try await summary.outputs.joined(separator: ", "))")

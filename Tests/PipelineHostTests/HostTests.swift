@@ -444,6 +444,37 @@ struct HostTests {
     #expect(folder.names == ["test.yaml"])
   }
 
+  @Test("the watchdog warns once of a source that is silent while others are not", .tags(.realTime))
+  func silentSource() async throws {
+    let port = 20_000 + Int.random(in: 0..<20_000)
+    let run = PipelineRun(
+      try load(
+        """
+        elements:
+          other: { type: videotestsrc, is-live: true, num-buffers: 120 }
+          # Its receiver gets nothing from then on.
+          sender: { type: videotestsrc, is-live: true, num-buffers: 30 }
+          camera: { type: udpsrc, port: \(port) }
+        links:
+          - other -> "video/x-raw, width=32, height=32, framerate=30/1" -> fakesink
+          - sender -> "video/x-raw, width=32, height=32, framerate=30/1" -> rtpvrawpay -> udpsink(host=127.0.0.1, port=\(port), async=false)
+          - camera -> fakesink(async=false)
+        run: { watchdog: 1s }
+        """))
+    let running = Task { try await run.run() }
+    var warnings: [String] = []
+    for await event in run.events {
+      guard case .warning(let warning) = event else { continue }
+      warnings.append(warning.message)
+      // The receiver has no end of its own.
+      run.stop()
+    }
+    _ = try await running.value
+    #expect(warnings.first?.hasSuffix("produced no data for 1.0 s, while others did") == true)
+    let told = warnings.filter { $0.contains("produced no data for") }
+    #expect(told.count == 1 && told[0].contains("camera"), "\(warnings)")
+  }
+
   @Test(
     "the watchdog names the element that holds the others up", .tags(.realTime),
     arguments: [

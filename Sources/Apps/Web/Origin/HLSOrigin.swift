@@ -48,6 +48,9 @@ public struct HLSOrigin: WebResponder {
     return response
   }
 
+  /// The state of the streams at present.
+  var health: StreamHealth { StreamHealth(folder, playlists) }
+
   private func get(_ request: WebRequest) async -> WebResponse {
     var path = request.path
     if path == [""] { path = ["index.html"] }

@@ -8,15 +8,21 @@ internal import NIOPosix
 struct Connection: Sendable {
   private let channel: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
   private let limits: WebServerLimits
+  private let observer: (any WebObserver)?
   private let responder: any WebResponder
+  /// The numeric address of the client.
+  private let client: String?
 
   /// Size in bytes of the pieces in which a file is read and sent.
   private static let pieceSize: UInt64 = 1 << 18
 
   /// Sets up a channel on its event loop.
-  init(_ channel: any Channel, _ limits: WebServerLimits, _ responder: any WebResponder) throws {
-    self.limits = limits
-    self.responder = responder
+  init(
+    _ channel: any Channel, _ limits: WebServerLimits, _ observer: (any WebObserver)?,
+    _ responder: any WebResponder
+  ) throws {
+    (self.limits, self.observer, self.responder) = (limits, observer, responder)
+    client = channel.remoteAddress?.ipAddress
     var decoder = NIOHTTPDecoderLimitConfiguration()
     decoder.maxHeaderFieldSize = limits.maximumHeadSize
     decoder.maxHeaderListSize = limits.maximumHeadSize
@@ -34,16 +40,33 @@ struct Connection: Sendable {
     try? await channel.executeThenClose { parts, _ in
       var parts = parts.makeAsyncIterator()
       while case .head(let head)? = try await parts.next() {
+        let begin = ContinuousClock.now
+        observer?.began()
+        var (status, sent) = (499, UInt64(0))
+        defer { tell(head, status, sent, since: begin) }
         guard try await skipBody(&parts) else {
-          try await send(WebResponse(.contentTooLarge), to: head, isLast: true)
+          status = WebResponse.Status.contentTooLarge.rawValue
+          try await send(WebResponse(.contentTooLarge), to: head, isLast: true, &sent)
           return
         }
         let response = await answer(head)
         try Task.checkCancellation()
-        try await send(response, to: head, isLast: !head.isKeepAlive)
+        status = response.status.rawValue
+        try await send(response, to: head, isLast: !head.isKeepAlive, &sent)
         guard head.isKeepAlive else { return }
       }
     }
+  }
+
+  private func tell(
+    _ head: HTTPRequestHead, _ status: Int, _ bytes: UInt64, since begin: ContinuousClock.Instant
+  ) {
+    observer?.ended(
+      WebExchange(
+        client: client, method: head.method.rawValue, target: head.uri,
+        version: "HTTP/\(head.version.major).\(head.version.minor)",
+        userAgent: head.headers.first(name: "User-Agent"), status: status, bytes: bytes,
+        duration: begin.duration(to: .now)))
   }
 
   /// Reads and drops a request's body. Returns false if the body is too large or incomplete.
@@ -70,15 +93,17 @@ struct Connection: Sendable {
     // RFC 9112 3.2: exactly one, from HTTP/1.1 on.
     let hosts = head.headers["Host"].count
     guard hosts == 1 || hosts == 0 && head.version == .http1_0,
-      let request = WebRequest(method, head.uri, headers: headers)
+      let request = WebRequest(method, head.uri, headers: headers, client: client)
     else {
       return WebResponse(.badRequest)
     }
     return await responder.respond(to: request)
   }
 
-  private func send(_ response: WebResponse, to request: HTTPRequestHead, isLast: Bool) async throws
-  {
+  /// - Parameter sent: The number of bytes of content that were sent is added to it.
+  private func send(
+    _ response: WebResponse, to request: HTTPRequestHead, isLast: Bool, _ sent: inout UInt64
+  ) async throws {
     var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
     headers.add(name: "Date", value: HTTPDate.now)
     headers.add(name: "Content-Length", value: String(response.length))
@@ -87,14 +112,18 @@ struct Connection: Sendable {
     try await write(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers)))
     if request.method != .HEAD, response.length > 0 {
       switch response.body {
-      case .bytes(let bytes): try await write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
-      case .file(let file, let range): try await write(file, range)
+      case .bytes(let bytes):
+        try await write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+        sent += response.length
+      case .file(let file, let range): try await write(file, range, &sent)
       }
     }
     try await write(.end(nil))
   }
 
-  private func write(_ file: OpenFile, _ range: Range<UInt64>) async throws {
+  private func write(
+    _ file: OpenFile, _ range: Range<UInt64>, _ sent: inout UInt64
+  ) async throws {
     var place = range.lowerBound
     while place < range.upperBound {
       let piece = place..<min(place + Self.pieceSize, range.upperBound)
@@ -102,6 +131,7 @@ struct Connection: Sendable {
       // Content-Length has been sent: if the file has become shorter, the connection is closed.
       guard bytes.count == piece.count else { throw ChannelError.eof }
       try await write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+      sent += UInt64(piece.count)
       place = piece.upperBound
     }
   }

@@ -85,16 +85,30 @@ enum HTTPDate {
   static var now: String { text(secondsSince1970: time(nil)) }
 
   static func text(secondsSince1970 seconds: Int) -> String {
-    var seconds = time_t(seconds)
-    var date = tm()
-    gmtime_r(&seconds, &date)
+    let date = calendar(seconds)
     let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    let months = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let day = "\(days[Int(date.tm_wday)]), \(two(date.tm_mday)) \(months[Int(date.tm_mon)])"
     return "\(day) \(date.tm_year + 1900) \(two(date.tm_hour)):\(two(date.tm_min)):"
       + "\(two(date.tm_sec)) GMT"
   }
+
+  /// Returns a date as access logs have it: `06/Nov/1994:08:49:37 +0000`.
+  static func logged(secondsSince1970 seconds: Int) -> String {
+    let date = calendar(seconds)
+    return "\(two(date.tm_mday))/\(months[Int(date.tm_mon)])/\(date.tm_year + 1900):"
+      + "\(two(date.tm_hour)):\(two(date.tm_min)):\(two(date.tm_sec)) +0000"
+  }
+
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  private static func calendar(_ seconds: Int) -> tm {
+    var seconds = time_t(seconds)
+    var date = tm()
+    gmtime_r(&seconds, &date)
+    return date
+  }
+
+  private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

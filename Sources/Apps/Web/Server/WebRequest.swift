@@ -19,6 +19,8 @@ public struct WebRequest: Sendable {
   public let path: [String]
   /// The percent-decoded query parameters, in order.
   public let query: [(name: String, value: String)]
+  /// The numeric address of the client; nil if unknown.
+  public let client: String?
   private let headers: [(name: String, value: String)]
 
   /// Creates a request from its request line.
@@ -28,8 +30,12 @@ public struct WebRequest: Sendable {
   ///   - target: the request target in origin form, `/video_0/index.m3u8?_HLS_msn=3` (RFC 9112
   ///     3.2.1), or in absolute form, with scheme and host before it (3.2.2).
   ///   - headers: the header fields.
+  ///   - client: the numeric address of the client.
   /// - Returns: nil for an invalid target.
-  public init?(_ method: Method, _ target: String, headers: [(name: String, value: String)] = []) {
+  public init?(
+    _ method: Method, _ target: String, headers: [(name: String, value: String)] = [],
+    client: String? = nil
+  ) {
     let target = Self.withoutAuthority(target)
     guard target.utf8.first == UInt8(ascii: "/") else { return nil }
     let mark = target.firstIndex(of: "?") ?? target.endIndex
@@ -50,7 +56,7 @@ public struct WebRequest: Sendable {
       else { return nil }
       return (name, value)
     }
-    self.headers = headers
+    (self.headers, self.client) = (headers, client)
   }
 
   /// Returns a target in origin form; one in another form than the absolute one unchanged.

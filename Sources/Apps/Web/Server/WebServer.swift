@@ -32,14 +32,15 @@ public final class WebServer: Sendable {
   ///     skipped, as long as one remains.
   ///   - port: the port; 0 for any free one.
   ///   - limits: limits for the clients.
+  ///   - observer: sees all connections and requests.
   ///   - responder: answers the requests.
   /// - Throws: a ``WebServerError``.
   public static func start(
     on hosts: [String], port: Int, limits: WebServerLimits = WebServerLimits(),
-    _ responder: any WebResponder
+    observer: (any WebObserver)? = nil, _ responder: any WebResponder
   ) async throws(WebServerError) -> WebServer {
     let connections = OpenConnections(limit: limits.connections)
-    let bootstrap = bootstrap(connections, limits, responder)
+    let bootstrap = bootstrap(connections, limits, observer, responder)
     var listeners: [any Channel] = []
     var missing: WebServerError?
     for host in hosts {
@@ -66,7 +67,8 @@ public final class WebServer: Sendable {
   }
 
   private static func bootstrap(
-    _ connections: OpenConnections, _ limits: WebServerLimits, _ responder: any WebResponder
+    _ connections: OpenConnections, _ limits: WebServerLimits, _ observer: (any WebObserver)?,
+    _ responder: any WebResponder
   ) -> ServerBootstrap {
     // The threads of this group live as long as the process: a response that becomes available
     // after `stop` finds its connection closed, not a loop that no longer exists.
@@ -76,9 +78,14 @@ public final class WebServer: Sendable {
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          guard connections.begin(channel) else { throw ChannelError.inputClosed }
-          channel.closeFuture.whenComplete { _ in connections.end(channel) }
-          let connection = try Connection(channel, limits, responder)
+          let isAccepted = connections.begin(channel)
+          observer?.connected(isRefused: !isAccepted)
+          guard isAccepted else { throw ChannelError.inputClosed }
+          channel.closeFuture.whenComplete { _ in
+            connections.end(channel)
+            observer?.disconnected()
+          }
+          let connection = try Connection(channel, limits, observer, responder)
           let task = Task { await connection.serve() }
           channel.closeFuture.whenComplete { _ in task.cancel() }
         }

@@ -76,7 +76,9 @@ struct RunCommand: AsyncParsableCommand {
     let run = PipelineRun(pipeline, options: options)
     let display = Locked<any ProgressDisplay>(makeDisplay())
     for warning in shown(pipeline.warnings).all { display.withLock { $0.show(warning) } }
+    let manager = ServiceManager()
     let interrupts = Interrupts(run) { step in
+      manager.tell(.stopping)
       display.withLock { display in
         switch step {
         case .first: display.note("completing the output; press Ctrl-C again to stop at once")
@@ -88,7 +90,9 @@ struct RunCommand: AsyncParsableCommand {
       }
     }
     let watching = Task {
+      var status = ServiceStatus(manager)
       for await event in run.events {
+        status.note(event)
         display.withLock { display in
           switch event {
           // Once a run has been stopped, only what it still has to do matters.
@@ -99,6 +103,8 @@ struct RunCommand: AsyncParsableCommand {
           case .warning(let warning):
             for warning in shown(Diagnostics([warning])).all { display.show(warning) }
           case .kept(let path): display.show(KeptRecording(path))
+          case .segment(let segment): display.show(segment)
+          case .silence(let pad, let isSilent): display.show(silent: isSilent, pad: pad)
           }
         }
       }

@@ -10,10 +10,19 @@ protocol ProgressDisplay {
   mutating func show(_ progress: RunProgress)
   mutating func show(_ warning: Diagnostic)
   mutating func show(_ kept: KeptRecording)
+  mutating func show(_ segment: RunSegment)
+  /// Displays whether a pad of an HLS sink gets nothing.
+  mutating func show(silent: Bool, pad: String)
   /// Displays a message once.
   mutating func note(_ text: String)
   /// Clears temporary output.
   mutating func end()
+}
+
+extension ProgressDisplay {
+  // Segments are many, and warnings tell of silence.
+  mutating func show(_ segment: RunSegment) {}
+  mutating func show(silent: Bool, pad: String) {}
 }
 
 extension RunProgress {
@@ -138,6 +147,20 @@ struct ProgressEvents: ProgressDisplay {
   }
 
   mutating func show(_ kept: KeptRecording) { terminal.line(JSON.object(kept.fields).line) }
+
+  mutating func show(_ segment: RunSegment) {
+    terminal.line(
+      JSON.object([
+        ("event", "segment"), ("rendition", .string(segment.rendition)),
+        ("location", .string(segment.location)), ("start", JSON(segment.start.seconds)),
+        ("duration", JSON(segment.duration.seconds)), ("bytes", JSON(Int(clamping: segment.bytes))),
+      ]).line)
+  }
+
+  mutating func show(silent: Bool, pad: String) {
+    terminal.line(
+      JSON.object([("event", "stall"), ("pad", .string(pad)), ("stalled", .bool(silent))]).line)
+  }
 
   mutating func note(_ text: String) {
     terminal.line(JSON.object([("event", "note"), ("message", .string(text))]).line)

@@ -25,6 +25,10 @@ public final class PipelineRun: Sendable {
     case warning(Diagnostic)
     /// A file of an attempt that failed and was followed by a restart.
     case kept(String)
+    /// A segment of an HLS stream is complete.
+    case segment(RunSegment)
+    /// A pad of an HLS sink whose source gives nothing, or gives data again.
+    case silence(pad: String, isSilent: Bool)
   }
 
   /// The result of a successful run.

@@ -115,6 +115,7 @@ final class RunWatch {
       return fail(failed)
     case .element(let structure):
       meter.note(structure, from: assembly.pipeline.child(sending: message))
+      if let event = PipelineRun.Event(structure) { events.yield(event) }
     case .warning(let failure):
       events.yield(.warning(assembly.diagnostic(.warning, failure, message, missing: missing)))
     // In the background: answering may wait for a state change that itself waits for data.
@@ -135,6 +136,11 @@ final class RunWatch {
       framesLeft = left
     }
     watchdog.look(at: meters)
+    if ending == nil {
+      for warning in watchdog.silentSources(state, interval: interval) {
+        events.yield(.warning(warning))
+      }
+    }
     defer { for meter in meters { meter.resumeWatching() } }
     if ticks.isMultiple(of: ticksPerReport) { events.yield(.progress(progress())) }
     guard isStarted || ending != nil else { return fail(RunFailure(.failed, Self.notStarted)) }

@@ -16,6 +16,8 @@ struct Watchdog {
   private var counts: [Int: Int] = [:]
   /// Links without new buffers since the last call.
   private var still: Set<Int> = []
+  /// Time in seconds for which sources have given nothing while others did.
+  private var silence: [Int: Double] = [:]
 
   init(_ assembly: GraphAssembly) {
     self.assembly = assembly
@@ -46,6 +48,35 @@ struct Watchdog {
       help: "the limit is 'watchdog' in 'run'")
   }
 
+  /// Returns warnings of the sources that have given nothing for as long as the file allows while
+  /// others did, once for each silence. What is done about it is up to the elements.
+  ///
+  /// - Parameter interval: time since the last call, in seconds.
+  mutating func silentSources(_ state: Activity.State, interval: Double) -> [Diagnostic] {
+    guard let limit, state == .moves else { return [] }
+    let meters = assembly.state.withLock { $0.meters }
+    return sources.compactMap { source in
+      // A source that is pulled from moves nothing through its link.
+      let mine = meters.filter {
+        assembly.graph.links[$0.link].source.element == source && $0.buffers > 0
+      }
+      let isSilent =
+        !mine.isEmpty && mine.allSatisfy { still.contains($0.link) && !$0.hasEnded }
+        && end(of: source, meters) == source
+      guard isSilent else {
+        silence[source] = nil
+        return nil
+      }
+      let before = silence[source, default: 0]
+      silence[source] = before + interval
+      guard before < limit, before + interval >= limit else { return nil }
+      let element = assembly.graph.elements[source]
+      return Diagnostic(
+        .warning, "\(element.title) produced no data for \(limit) s, while others did",
+        at: element.location, help: "the limit is 'watchdog' in 'run'")
+    }
+  }
+
   /// A warning about a stream that did not end when it was told to.
   var cut: Diagnostic? {
     guard let (element, isSource) = culprit else { return nil }
@@ -61,8 +92,7 @@ struct Watchdog {
   /// pass on the data of a source.
   private var culprit: (element: Int, isSource: Bool)? {
     let meters = assembly.state.withLock { $0.meters }
-    let targets = Set(assembly.graph.links.map(\.sink.element))
-    let sources = assembly.graph.links.map(\.source.element).filter { !targets.contains($0) }
+    let sources = self.sources
     let ends = sources.map { end(of: $0, meters) }
     let silent = zip(sources, ends).first { source, end in
       source == end
@@ -73,6 +103,12 @@ struct Watchdog {
     }
     if let silent { return (silent.0, true) }
     return zip(sources, ends).first { $0 != $1 }.map { ($0.1, false) }
+  }
+
+  /// The elements without links to them, each once.
+  private var sources: [Int] {
+    let targets = Set(assembly.graph.links.map(\.sink.element))
+    return Set(assembly.graph.links.map(\.source.element)).subtracting(targets).sorted()
   }
 
   /// Returns the element that blocks a source: while a buffer is being pushed, the element
