@@ -44,6 +44,9 @@ PRESET_FOLDER ?= $(PREFIX)/share/gstreamer-1.0/presets
 PROFILE_FOLDER ?= $(PREFIX)/share/gstreamer-1.0/encoding-profiles
 # What encodes with another libx265 than the one that this was built for: beside the folder of the plugin.
 ADAPTER_FOLDER = $(shell dirname "$(PLUGIN_FOLDER)")/gst-spatial
+# Where systemd looks, if PREFIX is /usr or /usr/local.
+UNIT_FOLDER ?= $(PREFIX)/lib/systemd/system
+UNITS = gst-spatial-channel@.service gst-spatial-serve.service
 # Those that were made for a package.
 ADAPTERS ?= .build/adapters
 # What strips the installed programs; empty where a packager keeps the symbols.
@@ -136,6 +139,9 @@ install:
 	install -d "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines/parts"
 	install -m 644 pipelines/parts/*.yaml "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines/parts"
 	install -D -m 644 docs/gst-spatial.1 "$(DESTDIR)$(PREFIX)/share/man/man1/gst-spatial.1"
+	install -d "$(DESTDIR)$(UNIT_FOLDER)"
+	for unit in $(UNITS); do sed 's,@PREFIX@,$(PREFIX),' packaging/systemd/$$unit \
+	  > "$(DESTDIR)$(UNIT_FOLDER)/$$unit"; done
 	install -d "$(DESTDIR)$(PREFIX)/share/metainfo"
 	sed 's/@VERSION@/$(VERSION)/; s/@DATE@/$(RELEASE_DATE)/' packaging/metainfo.xml \
 	  > "$(DESTDIR)$(PREFIX)/share/metainfo/org.gst_spatial.gst_spatial.metainfo.xml"
@@ -154,6 +160,7 @@ uninstall:
 	  "$(DESTDIR)$(PROFILE_FOLDER)/file-extension/spatial.gep" \
 	  "$(DESTDIR)$(PREFIX)/share/man/man1/gst-spatial.1" \
 	  "$(DESTDIR)$(PREFIX)/share/metainfo/org.gst_spatial.gst_spatial.metainfo.xml" \
+	  $(foreach unit,$(UNITS),"$(DESTDIR)$(UNIT_FOLDER)/$(unit)") \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gst-spatial" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gst-spatial" \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gst-spatial.fish"

@@ -37,7 +37,10 @@ fi
 for file in $files; do
   mkdir -p "$prefix/$(dirname "$file")"
   # Written under another name, then renamed: a running program keeps the old file.
-  cp "$file" "$prefix/$file.new"
+  case $file in
+    *.service) sed "s,@PREFIX@,$prefix," "$file" >"$prefix/$file.new" ;;
+    *) cp "$file" "$prefix/$file.new" ;;
+  esac
   mv -f "$prefix/$file.new" "$prefix/$file"
 done
 echo "gst-spatial is in $prefix/bin; for gst-launch-1.0 and other programs:"

@@ -60,12 +60,15 @@ struct InstallTests {
     "share/zsh/site-functions/_gst-spatial",
     "share/gstreamer-1.0/encoding-profiles/file-extension/spatial.gep",
   ]
+  private static let units = ["gst-spatial-channel@.service", "gst-spatial-serve.service"]
+    .map { "lib/systemd/system/" + $0 }
 
   @Test("everything is below PREFIX, the shells take the completions, and the command runs there")
   func install() throws {
     try make("install", "DESTDIR=\(folder.url.path)", "PREFIX=/opt")
     let installed = try files(below: "opt")
-    let expected = ["bin/gst-spatial", "lib/gstreamer-1.0/libgstspatial.so"] + Self.share
+    let expected =
+      ["bin/gst-spatial", "lib/gstreamer-1.0/libgstspatial.so"] + Self.share + Self.units
     #expect(Set(expected).subtracting(installed).isEmpty, "\(installed)")
     let bin = folder.path("opt/bin")
     #expect(try run("gst-spatial", ["list"], path: bin).contains("sbs-to-mvhevc  "))
@@ -166,10 +169,32 @@ struct InstallTests {
     let script = folder.path(name.replacing(".tar.xz", with: "/install.sh"))
     let prefix = folder.path("a prefix")
     try run(script, ["--prefix", prefix])
-    #expect(Set(Self.share + ["lib/\(adapter)"]).subtracting(try files(below: "a prefix")).isEmpty)
+    let expected = Self.share + Self.units + ["lib/\(adapter)"]
+    #expect(Set(expected).subtracting(try files(below: "a prefix")).isEmpty)
+    let unit = try String(contentsOfFile: "\(prefix)/\(Self.units[0])", encoding: .utf8)
+    #expect(unit.contains("ExecStart=\(prefix)/bin/gst-spatial run "), "\(unit)")
     try run("gst-spatial", ["check", "sbs-to-mvhevc"], path: prefix + "/bin")
     try run(script, ["--prefix", prefix, "--uninstall"])
     #expect(try files(below: "a prefix").isEmpty)
+  }
+
+  @Test(
+    "systemd finds no mistake in the units",
+    .enabled(if: has("systemd-analyze"), "systemd-analyze is not installed"))
+  func units() throws {
+    try make("install", "DESTDIR=\(folder.url.path)", "PREFIX=/opt")
+    for unit in Self.units {
+      // An instance, whose program is where it was installed.
+      let name = URL(filePath: unit).lastPathComponent.replacing("@.", with: "@news.")
+      let text = try String(contentsOfFile: folder.path("opt/\(unit)"), encoding: .utf8)
+      let file = try folder.write(
+        text.replacing("=/opt/", with: "=\(folder.path("opt"))/"), to: name)
+      let told = try run("systemd-analyze", ["verify", "--man=no", file])
+      #expect(told == "", "\(told)")
+      let broken = try folder.write(
+        text.replacing("Type=notify", with: "Type=notfy"), to: "broken-\(name)")
+      #expect(try run("sh", ["-c", "systemd-analyze verify --man=no '\(broken)' 2>&1 || :"]) != "")
+    }
   }
 
   @Test("the Debian package holds everything, and lintian finds no error")
@@ -180,7 +205,9 @@ struct InstallTests {
     let name = try #require(
       try files(below: "packages").first { $0.hasPrefix("gst-spatial_") && $0.hasSuffix(".deb") })
     let contents = try run("dpkg-deb", ["--contents", folder.path("packages/\(name)")])
-    for path in Self.share + [adapter, "bin/gst-spatial", "gstreamer-1.0/libgstspatial.so"] {
+    for path in Self.share + Self.units + [
+      adapter, "bin/gst-spatial", "gstreamer-1.0/libgstspatial.so",
+    ] {
       // dpkg compresses manual pages.
       #expect(contents.contains(path), "\(path)")
     }

