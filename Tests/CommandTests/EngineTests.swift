@@ -36,8 +36,10 @@ struct EngineTests {
   /// The movie as one process makes it, part by part.
   private func reference() throws -> Data {
     let made = try shell(
-      "gst-spatial plan a.mp4 made.mov --work reference --parts 2s \(Self.settings.joined(separator: " "))"
-        + " && for n in 1 0; do gst-spatial part reference $n; done && gst-spatial join reference")
+      "gst-spatial plan a.mp4 made.mov --work reference --parts 2s "
+        + Self.settings.joined(separator: " ")
+        + " && for n in 1 0; do gst-spatial part reference $n; done"
+        + " && gst-spatial join reference")
     try #require(made.status == 0, "\(made.errors)")
     return try Data(contentsOf: URL(filePath: folder.path("made.mov")))
   }

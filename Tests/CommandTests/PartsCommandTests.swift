@@ -100,7 +100,7 @@ struct PartsCommandTests {
       + Self.settings
     for _ in 0..<2 {
       let command = try Command.start(line, in: folder, shell: Self.epoch)
-      try command.wait(for: "parts, of which")
+      try command.wait(for: "parts; ")
       usleep(400_000)
       command.kill()
       command.wait()
@@ -120,7 +120,7 @@ struct PartsCommandTests {
         "convert", "a.mp4", "b.mov", "--work", "w", "--parts", "2s", "--jobs", "2",
         "--layout", "side-by-side", "preset=veryslow",
       ], in: folder, shell: Self.epoch)
-    try command.wait(for: "parts, of which")
+    try command.wait(for: "parts; ")
     func children() throws -> Int {
       let path = folder.path("").replacing("/private", with: "")
       return try Program.run([

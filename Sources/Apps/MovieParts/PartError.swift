@@ -2,7 +2,7 @@
 
 /// The reason that a plan, a part or a join fails, for the user.
 package struct PartError: Error, Equatable, CustomStringConvertible {
-  /// What an engine should do about it.
+  /// The reaction that an engine should have.
   package enum Kind: Sendable {
     /// Trying again mends nothing: the input or the settings are not those of the plan.
     case final
@@ -15,7 +15,7 @@ package struct PartError: Error, Equatable, CustomStringConvertible {
   package let kind: Kind
   /// The problem, in one line that begins in lower case.
   package let message: String
-  /// What to do; nil if that is obvious.
+  /// The remedy; nil if that is obvious.
   package let help: String?
 
   package init(_ kind: Kind, _ message: String, help: String? = nil) {

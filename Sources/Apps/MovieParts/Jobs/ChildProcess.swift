@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Another process of this program, which ends when this one does, in whatever way.
 ///
-/// Its standard input is a pipe of which only this process has the other end: see ``Lifeline``. The
+/// Its standard input is a pipe, and only this process has the other end: see ``Lifeline``. The
 /// signal that Linux sends for a parent's death (`PR_SET_PDEATHSIG`) comes at the end of the thread
 /// that started the child, and threads of Swift's pool end at any time.
 package struct ChildProcess: Sendable {
@@ -13,7 +13,7 @@ package struct ChildProcess: Sendable {
   package struct Result: Sendable {
     /// Its exit code, or 128 and the number of the signal that ended it.
     package let status: Int32
-    /// The last of what it has written to standard error.
+    /// The end of its output to standard error.
     package let errors: String
   }
 

@@ -13,7 +13,8 @@ package enum JobPool {
   /// The number of conversions that suit this machine: another one for each 8 cores up to 1080p an
   /// eye, or 4 GiB of memory.
   ///
-  /// One conversion cannot keep more than 16 cores busy at 1080p, and about half of that in practice.
+  /// One conversion cannot keep more than 16 cores busy at 1080p, and about half of that in
+  /// practice.
   package static var suitableCount: Int {
     let cores = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let pages = sysconf(Int32(_SC_PHYS_PAGES))

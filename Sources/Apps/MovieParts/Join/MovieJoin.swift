@@ -4,8 +4,8 @@ internal import Glibc
 internal import PipelineFile
 package import PipelineHost
 
-/// Joins the parts of a plan: copies their samples, and takes all other tracks and the metadata from
-/// the input, in one piece.
+/// Joins the parts of a plan: copies their samples, and takes all other tracks and the metadata
+/// from the input, in one piece.
 package struct MovieJoin: Sendable {
   private let folder: WorkFolder
   private let plan: ConversionPlan

@@ -8,12 +8,12 @@ internal import StereoVideo
 
 /// `partjoiner`: the samples of all parts of a plan, as one stream. It exists only in this program.
 ///
-/// The first part comes from `mvhevcdemux`, whose caps and tags describe the stream; its data is not
-/// used. With the first buffer, the element reads the parts itself, one after the other: each is
-/// open alone, and is hashed just before it is copied, while it is in memory.
+/// The first part comes from `mvhevcdemux`, whose caps and tags describe the stream; its data is
+/// not used. With the first buffer, the element reads the parts itself, one after the other: each
+/// is open alone, and is hashed just before it is copied, while it is in memory.
 ///
-/// It begins with the first picture of the input, at the pad `start`: only then are the input's other
-/// tracks linked, which the muxer has to know before it gets data.
+/// It begins with the first picture of the input, at the pad `start`: only then are the input's
+/// other tracks linked, which the muxer has to know before it gets data.
 ///
 /// Pictures have the times of the plan. Durations that are added up would drift where times are
 /// rounded or vary.

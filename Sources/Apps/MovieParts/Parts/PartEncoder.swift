@@ -150,8 +150,8 @@ package struct PartEncoder: Sendable {
     guard isOneMovie, isSpatial else {
       throw PartError(
         .final,
-        "'\(pipeline)' cannot be run in parts: parts are made of movies that are encoded as spatial "
-          + "ones, with both eyes in one video track", help: "convert it in one piece")
+        "'\(pipeline)' cannot be run in parts: parts are made of movies that are encoded as "
+          + "spatial ones, with both eyes in one video track", help: "convert it in one piece")
     }
   }
 

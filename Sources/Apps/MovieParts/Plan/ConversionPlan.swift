@@ -61,7 +61,8 @@ package struct ConversionPlan: Equatable, Sendable {
       ("the contents of the input", identity == other.identity),
       ("the output", output == other.output), ("the pipeline", pipeline == other.pipeline),
       (
-        "the settings (\(other.values.joined(separator: " ")) and \(values.joined(separator: " ")))",
+        "the settings (\(other.values.joined(separator: " ")) and "
+          + "\(values.joined(separator: " ")))",
         values == other.values
       ),
       ("the times of the pictures", timesHash == other.timesHash),

@@ -7,8 +7,8 @@ internal import StereoMedia
 internal import StereoVideo
 
 extension PictureTimes {
-  /// Reads the times of a movie's pictures: of QuickTime and MP4 from the index, of other formats by
-  /// reading all of the file, without decoding.
+  /// Reads the times of a movie's pictures: of QuickTime and MP4 from the index, of other formats
+  /// by reading all of the file, without decoding.
   ///
   /// - Throws: a ``PartError`` if the movie cannot be sought in exactly, or has no times.
   package static func scan(_ path: String) async throws -> PictureTimes {
@@ -41,12 +41,12 @@ extension PictureTimes {
     }
   }
 
-  /// What a pass over a file finds.
+  /// The findings of a pass over a file.
   fileprivate struct Found {
     var timestamps: [ClockTime] = []
     var segment: Segment?
     var hasVideo = false
-    /// What is wrong with the times.
+    /// The reason that the times cannot be used; nil if there is none.
     var problem: String?
   }
 

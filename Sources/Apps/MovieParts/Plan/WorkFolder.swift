@@ -4,8 +4,8 @@ internal import Glibc
 internal import PipelineFile
 
 /// The folder of a conversion in parts. All state is in its files: a part is done when its file has
-/// its name and its receipt. Nothing is locked, so any number of processes on any number of machines
-/// may use it.
+/// its name and its receipt. Nothing is locked, so any number of processes on any number of
+/// machines may use it.
 package struct WorkFolder: Sendable {
   /// The path of the folder.
   package let path: String

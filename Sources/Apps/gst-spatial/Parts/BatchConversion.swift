@@ -33,7 +33,7 @@ struct BatchConversion: Sendable {
     let output: String
   }
 
-  /// What has become of the movies.
+  /// The results of all movies.
   private struct Report: Sendable {
     var done = 0
     var skipped = 0

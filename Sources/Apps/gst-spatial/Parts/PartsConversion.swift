@@ -31,7 +31,7 @@ struct PartsConversion: Sendable {
     let key = plan.key
     let missing = plan.cuts.indices.filter { work.receipt($0, plan, key: key) == nil }
     note(
-      "\(plan.cuts.count) parts, of which \(plan.cuts.count - missing.count) are there",
+      "\(plan.cuts.count) parts; \(plan.cuts.count - missing.count) are there",
       [("event", "plan"), ("parts", JSON(plan.cuts.count)), ("missing", JSON(missing.count))])
     let failures = Failures()
     await JobPool.run(

@@ -38,8 +38,8 @@ let pictureRange = ElementDeclaration<PictureRange>(
       default: PictureRange.defaultTolerance, at: \.tolerance),
   ])
 
-/// Passes buffers unchanged; the order of what it does is the one way of cutting that is right with
-/// all demuxers and decoders of GStreamer 1.22:
+/// Passes buffers unchanged. Its order of steps is the one way of cutting that is right with all
+/// demuxers and decoders of GStreamer 1.22:
 ///
 /// - It seeks accurately to half a picture before the first one, without a stop. With a stop,
 ///   `matroskademux` leaves out the keyframe that the last pictures of an open group need.
@@ -48,7 +48,8 @@ let pictureRange = ElementDeclaration<PictureRange>(
 ///   there, and seeks to keyframes begin at the audio before them.
 /// - It ends the stream itself, after the last picture.
 final class PictureRange: ElementImplementation {
-  /// A tenth of a millisecond: more than times are rounded in decoders, less than any picture lasts.
+  /// A tenth of a millisecond: more than times are rounded in decoders, less than any picture
+  /// lasts.
   static let defaultTolerance = ClockTime.millisecond / 10
 
   struct Settings {

@@ -310,11 +310,12 @@ extension GraphAssembly {
   }
 
   private var makesMoviesWithAudio: Bool {
-    !graph.leavesTracksOut && graph.elements.indices.contains { index in
-      type(index)?.padTemplates.contains {
-        $0.direction == .sink && $0.presence == .request && $0.name.hasPrefix("audio_")
-      } == true
-    }
+    !graph.leavesTracksOut
+      && graph.elements.indices.contains { index in
+        type(index)?.padTemplates.contains {
+          $0.direction == .sink && $0.presence == .request && $0.name.hasPrefix("audio_")
+        } == true
+      }
   }
 
   /// Creates an optional branch, from its end to its beginning, so that no data flows before the
