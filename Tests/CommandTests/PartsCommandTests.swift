@@ -96,11 +96,11 @@ struct PartsCommandTests {
   func killed() throws {
     try succeed(["convert", "a.mp4", "one.mov", "--work", "w1", "--parts", "2s"] + Self.settings)
     let line =
-      ["convert", "a.mp4", "two.mov", "--work", "w2", "--parts", "2s", "--jobs", "2"]
+      ["convert", "a.mp4", "two.mov", "--work", "w2", "--parts", "2s", "--jobs", "2", "--json"]
       + Self.settings
     for _ in 0..<2 {
       let command = try Command.start(line, in: folder, shell: Self.epoch)
-      try command.wait(for: "parts; ")
+      try command.wait(for: "\"event\":\"plan\"")
       usleep(400_000)
       command.kill()
       command.wait()
@@ -118,9 +118,9 @@ struct PartsCommandTests {
     let command = try Command.start(
       [
         "convert", "a.mp4", "b.mov", "--work", "w", "--parts", "2s", "--jobs", "2",
-        "--layout", "side-by-side", "preset=veryslow",
+        "--layout", "side-by-side", "preset=veryslow", "--json",
       ], in: folder, shell: Self.epoch)
-    try command.wait(for: "parts; ")
+    try command.wait(for: "\"event\":\"plan\"")
     func children() throws -> Int {
       let path = folder.path("").replacing("/private", with: "")
       return try Program.run([
@@ -196,8 +196,10 @@ struct PartsCommandTests {
     movie[movie.count / 2] ^= 1
     try movie.write(to: input)
     try fails(["part", "w", "0"], "its contents have changed")
+    movie[movie.count / 2] ^= 1
+    try movie.write(to: input)
     try Data([1]).write(to: URL(filePath: folder.path("w/times")))
-    try fails(["part", "w", "0"], "")
+    try fails(["part", "w", "0"], "is missing, or is not that of the plan")
     try await TestMovie.play(
       "stereotestsrc num-buffers=30 ! video/x-raw,width=192,height=64,framerate=30/1 ! x264enc ! "
         + "h264parse ! mpegtsmux ! filesink location=\(folder.path("a.ts"))")

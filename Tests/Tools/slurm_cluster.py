@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
 """A Slurm of one node on the loopback interface, without systemd or containers.
 
-  slurm_cluster.py FOLDER    prints "ready", and ends what it has started when its standard input ends
+  slurm_cluster.py FOLDER COMMAND ...    runs a command in it, with its exit code
 
 All its files are in FOLDER; SLURM_CONF is FOLDER/slurm.conf. It needs root, as munge and slurmd do.
 """
 import os
 import pathlib
-import signal
 import socket
 import subprocess
 import sys
@@ -79,16 +78,15 @@ def main():
         start("slurmd", "-D", "-c")
         wait_for(lambda: b"idle" in subprocess.run(
             ["sinfo", "-h", "-o", "%t"], env=environment, capture_output=True).stdout)
-        print("ready", flush=True)
-        sys.stdin.read()
+        return subprocess.run(
+            sys.argv[2:], env=environment, stdin=subprocess.DEVNULL, timeout=100).returncode
+    except subprocess.TimeoutExpired:
+        return 124
     finally:
+        # Nothing of their state is needed again.
         for daemon in reversed(daemons):
-            daemon.send_signal(signal.SIGTERM)
-        for daemon in daemons:
-            try:
-                daemon.wait(10)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
+            daemon.kill()
+            daemon.wait()
 
 
 def wait_for(condition):
@@ -100,4 +98,4 @@ def wait_for(condition):
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -15,7 +15,7 @@ package struct PartError: Error, Equatable, CustomStringConvertible {
   package let kind: Kind
   /// The problem, in one line that begins in lower case.
   package let message: String
-  /// The remedy; nil if that is obvious.
+  /// The way to mend it; nil if that is obvious.
   package let help: String?
 
   package init(_ kind: Kind, _ message: String, help: String? = nil) {

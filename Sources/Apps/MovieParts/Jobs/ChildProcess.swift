@@ -13,7 +13,7 @@ package struct ChildProcess: Sendable {
   package struct Result: Sendable {
     /// Its exit code, or 128 and the number of the signal that ended it.
     package let status: Int32
-    /// The end of its output to standard error.
+    /// The end of its standard error.
     package let errors: String
   }
 

@@ -10,8 +10,8 @@ package enum JobPool {
   /// The exit code of wrong usage.
   private static let usageStatus: Int32 = 64
 
-  /// The number of conversions that suit this machine: another one for each 8 cores up to 1080p an
-  /// eye, or 4 GiB of memory.
+  /// The number of conversions that suit this machine: one for each 8 cores, up to 1080p an eye, or
+  /// for each 4 GiB of memory, whichever is less.
   ///
   /// One conversion cannot keep more than 16 cores busy at 1080p, and about half of that in
   /// practice.

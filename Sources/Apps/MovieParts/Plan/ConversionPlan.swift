@@ -51,6 +51,8 @@ package struct ConversionPlan: Equatable, Sendable {
   /// SHA-256 of all fields.
   package var key: String { FileHash.hash(of: Array(JSON.object(fields).line.utf8)) }
 
+  private var settings: String { values.joined(separator: " ") }
+
   /// The name of the first field in which two plans differ, in words; nil if they are for the same
   /// movie. The time of planning does not count.
   package func difference(from other: ConversionPlan) -> String? {
@@ -61,8 +63,7 @@ package struct ConversionPlan: Equatable, Sendable {
       ("the contents of the input", identity == other.identity),
       ("the output", output == other.output), ("the pipeline", pipeline == other.pipeline),
       (
-        "the settings (\(other.values.joined(separator: " ")) and "
-          + "\(values.joined(separator: " ")))",
+        "the settings (\(other.settings) and \(settings))",
         values == other.values
       ),
       ("the times of the pictures", timesHash == other.timesHash),

@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// The features by which a movie is recognised as the planned one, without reading all of it: its
-/// size, and the hash of 64 blocks of 64 KiB. Not its time of change, which copies do not keep.
+/// The marks of the movie that was planned, without reading all of it: its size, and the hash of 64
+/// blocks of 64 KiB. Not its time of change, which copies do not keep.
 ///
 /// A change of a few bytes between the blocks is not noticed.
 package struct InputIdentity: Equatable, Sendable {

@@ -46,7 +46,7 @@ extension PictureTimes {
     var timestamps: [ClockTime] = []
     var segment: Segment?
     var hasVideo = false
-    /// The reason that the times cannot be used; nil if there is none.
+    /// The defect of the times, in words.
     var problem: String?
   }
 

@@ -33,7 +33,7 @@ struct BatchConversion: Sendable {
     let output: String
   }
 
-  /// The results of all movies.
+  /// The results so far.
   private struct Report: Sendable {
     var done = 0
     var skipped = 0

@@ -38,8 +38,8 @@ let pictureRange = ElementDeclaration<PictureRange>(
       default: PictureRange.defaultTolerance, at: \.tolerance),
   ])
 
-/// Passes buffers unchanged. Its order of steps is the one way of cutting that is right with all
-/// demuxers and decoders of GStreamer 1.22:
+/// Passes buffers unchanged, and cuts in the only way that was right with all demuxers and decoders
+/// of GStreamer 1.22:
 ///
 /// - It seeks accurately to half a picture before the first one, without a stop. With a stop,
 ///   `matroskademux` leaves out the keyframe that the last pictures of an open group need.
