@@ -162,4 +162,45 @@ struct EarlierRunTests {
       try run(2, settings, to: disk, continuing: true)
     }
   }
+
+  @Test("a run that replaces another has higher numbers, and the old files go after a while")
+  func replaced() throws {
+    let disk = Disk()
+    var settings = settings(.live, parts: 250_000_000)
+    settings.playlistLength = 3
+    try run(5.5, settings, to: disk, ends: false)
+    let names = ["v/index.m3u8", "a/index.m3u8", "v/iframe.m3u8"]
+    let before = try names.map { try disk.playlist($0) }
+    let files = Set(disk.files.keys.filter { !$0.contains("m3u8") && $0.contains("/") })
+    #expect(files.contains("v/init00000.mp4") && before[0].openSegment != nil)
+    var packager = Packager<[UInt8]>(settings)
+    packager.date = 0
+    let streams = try ["v", "a"].map { name in
+      var old = try earlier(name, on: disk, settings, iFrames: true)
+      old.isListed = false
+      return try packager.add(name == "v" ? video("v", iFrames: true) : audio("a"), continuing: old)
+    }
+    try play(
+      &packager, [streams[0]: pictures(60), streams[1]: packets(94)], to: disk, ends: false)
+    // Players may still have the old playlist.
+    #expect(files.isSubset(of: disk.files.keys))
+    for (name, old) in zip(names, before) {
+      let new = try disk.playlist(name)
+      #expect(new.mediaSequence >= old.nextSequence, "\(name)")
+      #expect(new.discontinuitySequence > old.discontinuitySequence)
+      #expect(
+        !new.segments.isEmpty
+          && Set(new.segments.map(\.uri)).isDisjoint(with: old.segments.map(\.uri)))
+    }
+    try play(
+      &packager, [streams[0]: pictures(360, from: 60), streams[1]: packets(564, from: 94)],
+      to: disk)
+    let listed = files.filter { path in
+      before.contains { list in
+        list.segments.contains { path.hasSuffix($0.uri) && list.mediaSequence > 0 }
+      }
+    }
+    #expect(!listed.isEmpty && Set(disk.files.keys).isDisjoint(with: listed), "\(listed)")
+    #expect(disk.files["v/init00000.mp4"] == nil)
+  }
 }

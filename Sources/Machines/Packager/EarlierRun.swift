@@ -9,6 +9,10 @@ public struct EarlierRun: Sendable {
   public var iFrames: MediaPlaylist?
   /// Contents of the parts of the segment that was open, in order; empty if they cannot be read.
   public var openParts: [[UInt8]]
+  /// Whether its segments stay listed. Otherwise they are replaced: numbers continue all the same,
+  /// as those of a playlist must not go back (RFC 8216 6.2.2), and the files are removed when no
+  /// player can request them any more.
+  public var isListed = true
 
   /// Creates the state of an earlier run from its parsed playlists.
   public init(_ playlist: MediaPlaylist, iFrames: MediaPlaylist? = nil, openParts: [[UInt8]] = []) {
@@ -46,6 +50,7 @@ extension RenditionTrack {
   /// Lists the segments of the earlier run before the new ones. The segment that was open then ends
   /// with the parts it had.
   mutating func resume(_ earlier: EarlierRun, to outputs: inout [Output]) {
+    guard earlier.isListed else { return replace(earlier) }
     var playlist = earlier.playlist.reopened(
       as: playlist.kind, targetDuration: settings.targetDuration)
     if var segment = earlier.playlist.openSegment {
@@ -63,6 +68,29 @@ extension RenditionTrack {
     }
     resume(
       playlist, iFrames: earlier.iFrames, longestPart: earlier.playlist.lowLatency?.partTarget ?? 0)
+  }
+
+  /// Starts after the segments of the earlier run, which are not listed any more.
+  private mutating func replace(_ earlier: EarlierRun) {
+    let old = earlier.playlist
+    var files: [[String]] = []
+    for (number, segment) in zip(old.mediaSequence..., old.segments) {
+      files.append(paths(of: segment, number))
+    }
+    if let open = old.openSegment { files.append(paths(of: open, old.nextSequence)) }
+    let maps = Set(old.segments.compactMap { $0.map?.uri })
+    files.append(maps.sorted().compactMap(initializationPath))
+    resume(after: old, iFrames: earlier.iFrames, leaving: files)
+  }
+
+  /// Returns the path of an initialization section in a playlist; nil if it is not one of this
+  /// rendition's names.
+  private func initializationPath(_ address: String) -> String? {
+    let stem = address.lastIndex(of: ".").map { address[..<$0] } ?? address[...]
+    let digits = stem.reversed().drop { !$0.isNumber }.prefix { $0.isNumber }.reversed()
+    guard let number = UInt64(String(digits)) else { return nil }
+    let path = names.initialization(number)
+    return names.address(path) == address ? path : nil
   }
 
   /// Starts at a segment number that another rendition has reached, after gap segments up to there.

@@ -42,6 +42,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Number of listed segments from an earlier run.
   private var earlierCount = 0
   private var unlisted = UnlistedFiles()
+  /// Files of an earlier run whose segments are not listed any more, and their duration.
+  private var replaced: [[String]] = []
+  private var replacedDuration: Int64 = 0
 
   private var lastDecodeTime: Int64?
   /// Total size of the pending samples and the open segment, in bytes.
@@ -95,6 +98,27 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     startsDiscontinuity = earlierCount > 0
   }
 
+  /// Starts after the segments of an earlier run, without listing them.
+  ///
+  /// - Parameter files: The files of its segments, and its initialization sections.
+  mutating func resume(
+    after old: MediaPlaylist, iFrames oldIFrames: MediaPlaylist?, leaving files: [[String]]
+  ) {
+    func start(_ new: MediaPlaylist, after old: MediaPlaylist) -> MediaPlaylist {
+      var playlist = MediaPlaylist(
+        new.kind, targetDuration: max(new.targetDuration, old.targetDuration),
+        mediaSequence: old.nextSequence + (old.openSegment == nil ? 0 : 1),
+        discontinuitySequence: old.discontinuitySequence &+ 1
+          &+ UInt64(old.segments.count(where: \.startsDiscontinuity)))
+      playlist.isIFramesOnly = new.isIFramesOnly
+      return playlist
+    }
+    playlist = start(playlist, after: old)
+    if let iFrames, let oldIFrames { self.iFrames = start(iFrames, after: oldIFrames) }
+    replaced = files
+    replacedDuration = Int64(clamping: old.duration)
+  }
+
   /// Starts at a segment number, before the first sample.
   mutating func resume(at number: UInt64) {
     playlist = MediaPlaylist(
@@ -105,7 +129,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   mutating func beginPeriods(at time: Int64) {
     // A run has at most as many initialization segments as media segments, so this number is
     // unused.
-    if sequence > 0, earlierCount > 0 { initializationCount = sequence }
+    if sequence > 0, earlierCount > 0 || !replaced.isEmpty { initializationCount = sequence }
+    for files in replaced { unlisted.add(files, due: time &+ replacedDuration) }
     periods = [RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence)]
   }
 
@@ -406,14 +431,14 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Removes old segments from the playlist, and their files after they have been unlisted for as
   /// long as they were listed.
   private mutating func removeOld(at time: Int64, to outputs: inout [Output]) {
+    outputs += unlisted.take(at: time).map { .removal(path: $0) }
     guard settings.kind == .live, settings.playlistLength > 0 else { return }
     let listed = playlist.duration
     let first = playlist.mediaSequence
     let removed = playlist.removeAll(but: settings.playlistLength)
     for (index, segment) in removed.enumerated() {
       let number = first + UInt64(index)
-      let both = Set([names.segment(number), names.fragments(number)]).sorted()
-      let files = both + segment.parts.indices.map { names.part($0, of: number) }
+      let files = paths(of: segment, number)
       let due = time &+ Int64(clamping: listed &+ segment.duration)
       unlisted.add(segment.isGap ? [] : files, due: due)
       if earlierCount > 0 {
@@ -426,6 +451,12 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     iFrames?.removeFirst(in: Set(removed.map(\.uri)))
     outputs += unlisted.take(at: time).map { .removal(path: $0) }
+  }
+
+  /// Returns the paths of a segment's files.
+  func paths(of segment: MediaSegment, _ number: UInt64) -> [String] {
+    Set([names.segment(number), names.fragments(number)]).sorted()
+      + segment.parts.indices.map { names.part($0, of: number) }
   }
 
   // MARK: Playlists

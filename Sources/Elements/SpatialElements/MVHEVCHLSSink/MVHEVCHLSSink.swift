@@ -301,13 +301,24 @@ extension MVHEVCHLSSink.Streaming {
     inputs[name] = input
   }
 
-  /// Returns a rendition's files of the previous run; nil if there are none or `append` is off.
+  /// Returns a rendition's files of the previous run; nil if there are none. Without `append`, a
+  /// run only continues their numbers, and a finished presentation has none.
   func earlierRun(of rendition: Rendition) throws -> EarlierRun? {
     let settings = element.settings.current
     let names = settings.packager.names
-    guard settings.continues,
-      let playlist = try output.folder.playlist(names.playlistPath(of: rendition))
-    else { return nil }
+    guard settings.continues else {
+      // A file that is no playlist is replaced.
+      guard settings.type == .unspecified,
+        let playlist = try? output.folder.playlist(names.playlistPath(of: rendition))
+      else { return nil }
+      var earlier = EarlierRun(
+        playlist, iFrames: try? output.folder.playlist(names.iFramePlaylistPath(of: rendition)))
+      earlier.isListed = false
+      return earlier
+    }
+    guard let playlist = try output.folder.playlist(names.playlistPath(of: rendition)) else {
+      return nil
+    }
     let parts = names.openPartPaths(of: rendition, in: playlist).compactMap {
       try? output.folder.read($0)
     }
