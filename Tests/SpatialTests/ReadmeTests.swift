@@ -64,7 +64,7 @@ struct ReadmeTests {
     let lines = Self.commands.filter {
       $0.hasPrefix(".build/release/gst-spatial") && !$0.hasSuffix("&")
     }
-    #expect(lines.count == 14)
+    #expect(lines.count == 16)
     for line in lines {
       let screen = line.contains(" play ") ? "xvfb-run -a -s -noreset " : "exec "
       let command = try Program(
