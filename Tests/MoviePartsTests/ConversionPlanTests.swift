@@ -103,6 +103,26 @@ struct ConversionPlanTests {
     #expect(throws: PartError.self) { _ = try work.times(of: plan) }
   }
 
+  @Test("the user's own files in the folder stay, and are never taken for parts")
+  func otherFiles() throws {
+    let work = WorkFolder(folder.path("work"))
+    _ = try work.adopt(plan, times)
+    let parts = ["part-00000.mov", "part-00000.json", "part-00001.host-1.incomplete.mov"]
+    let others = ["part-1.mov", "part-two.mov", "film.incomplete", "part-00001.txt", "notes.json"]
+    for name in parts + others + ["times.host-1.incomplete"] {
+      try Data([1]).write(to: URL(filePath: folder.path("work/\(name)")))
+    }
+    work.removeParts()
+    #expect(Set(SmallFiles.names(in: work.path)) == Set(others + ["plan.json", "times"]))
+
+    let taken = WorkFolder(folder.path("taken"))
+    try FileManager.default.createDirectory(
+      atPath: taken.path, withIntermediateDirectories: true)
+    try Data([1]).write(to: URL(filePath: folder.path("taken/part-00003.mov")))
+    #expect(throws: PartError.self) { try taken.adopt(plan, times) }
+    #expect(SmallFiles.names(in: taken.path) == ["part-00003.mov"])
+  }
+
   @Test("a part counts only with a receipt of the same plan and a file of its size")
   func receipts() throws {
     let work = WorkFolder(folder.path("work"))

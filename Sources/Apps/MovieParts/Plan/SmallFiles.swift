@@ -128,7 +128,8 @@ package enum SmallFiles {
     var name = [CChar](repeating: 0, count: 256)
     let isKnown = gethostname(&name, name.count - 1) == 0
     let host =
-      isKnown ? String(decoding: name.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self) : ""
+      isKnown
+      ? String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : ""
     return "\(host.isEmpty ? "host" : host)-\(getpid())"
   }()
 

@@ -86,6 +86,12 @@ package struct WorkFolder: Sendable {
       _ = try self.times(of: known)
       return known
     }
+    // `join` removes the parts, and must not remove what other programs or the user have named so.
+    if let other = SmallFiles.names(in: path).first(where: Self.isPart) {
+      throw PartError(
+        .final, "'\(path)' has no plan, but '\(other)', which is named like a part",
+        help: "use an empty folder")
+    }
     try SmallFiles.write(times.bytes, to: timesFile)
     try SmallFiles.write(Array((plan.json.text() + "\n").utf8), to: planFile)
     return plan
@@ -113,16 +119,31 @@ package struct WorkFolder: Sendable {
     return receipt
   }
 
-  /// Removes what a part's writers have left, or all parts and what their writers have left.
+  /// Removes all parts, and the drafts that killed writers have left. Other files of the folder
+  /// stay.
   package func removeParts() {
-    for name in SmallFiles.names(in: path)
-    where name.hasPrefix("part-") || name.hasSuffix(".incomplete") {
+    for name in SmallFiles.names(in: path) where Self.isPart(name) || Self.isDraft(name) {
       SmallFiles.remove("\(path)/\(name)")
     }
   }
 
+  /// Whether a name is `part-00017.mov`, `part-00017.json` or that of one of their drafts.
+  private static func isPart(_ name: String) -> Bool {
+    guard name.hasPrefix("part-") else { return false }
+    let rest = name.dropFirst("part-".count)
+    let digits = rest.prefix { $0.isASCII && $0.isNumber }
+    return digits.count >= 5 && rest.dropFirst(digits.count).hasPrefix(".")
+      && [".mov", ".json", ".incomplete"].contains { name.hasSuffix($0) }
+  }
+
+  /// Whether a name is that of a draft of another file of the folder.
+  private static func isDraft(_ name: String) -> Bool {
+    name.hasSuffix(".incomplete")
+      && ["plan.json.", "times.", "movie.json."].contains { name.hasPrefix($0) }
+  }
+
   /// The parts that processes seem to be at work on: the names of files that are not finished.
   package var unfinished: [String] {
-    SmallFiles.names(in: path).filter { $0.hasPrefix("part-") && $0.contains(".incomplete") }
+    SmallFiles.names(in: path).filter { Self.isPart($0) && $0.contains(".incomplete") }
   }
 }
