@@ -249,7 +249,8 @@ struct ForeignMovieTests {
     for result in try [
       retag("a.mp4"),
       Command.run(
-        ["convert", "a.mp4", "out.mov", "--layout", "side-by-side", "--force"], in: folder),
+        ["convert", "a.mp4", "--output", "out.mov", "--layout", "side-by-side", "--force"],
+        in: folder),
     ] {
       #expect(result.status == 0)
       #expect(

@@ -43,7 +43,10 @@ struct HelpTests {
       cp movie.mp4 concert_180_LR.mp4
       printf 'time,yaw\\n0,0\\n9,90\\n' > camera.csv
       cp movie.mov take.incomplete.mov
-      mkdir live
+      mkdir live movies
+      cp movie.mp4 movies/film.mp4
+      gst-spatial plan movie.mp4 joined.mov --work work preset=ultrafast || exit
+      gst-spatial part work 0 || exit
       gst-spatial convert movie.mov left.mp4 right.mp4
       """, in: files)
     try #require(made.status == 0, "\(made.text)")

@@ -11,6 +11,9 @@ struct JoinCommand: AsyncParsableCommand {
       The parts are checked and copied; audio, subtitles, chapters and metadata come from the \
       input in one piece. Once the movie has its name, the parts are removed. If it is stopped, \
       run it again.
+
+      EXAMPLES
+        gst-spatial join work
       """)
 
   @Argument(help: "The folder of the plan.", completion: .directory)

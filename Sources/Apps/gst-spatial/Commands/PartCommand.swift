@@ -14,6 +14,10 @@ struct PartCommand: AsyncParsableCommand {
       \(PartNumber.names.joined(separator: ", ")).
 
       Exit code 2 means that trying again mends nothing, 1 that it may.
+
+      EXAMPLES
+        gst-spatial part work 0
+        gst-spatial part work 0 --quiet
       """)
 
   @Argument(help: "The folder of the plan.", completion: .directory)

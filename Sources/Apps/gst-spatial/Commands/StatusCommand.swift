@@ -7,7 +7,13 @@ internal import PipelineFile
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show how far a planned conversion is.",
-    discussion: "Exit code 0 means that all parts are there, 1 that some are missing.")
+    discussion: """
+      Exit code 0 means that all parts are there, 1 that some are missing.
+
+      EXAMPLES
+        gst-spatial status work
+        gst-spatial status work --verify --json
+      """)
 
   @Argument(help: "The folder of the plan.", completion: .directory)
   var folder: String

@@ -23,7 +23,7 @@ struct ViewCommand: AsyncParsableCommand {
         gst-spatial view movie.mov
         gst-spatial view movie.mov --open
         gst-spatial view side-by-side.mp4 --port 9000
-        gst-spatial view movie.mov --host 0.0.0.0 --insecure   for a phone in the same network
+        gst-spatial view movie.mov --host 0.0.0.0 --insecure    for phones
       """)
 
   @Argument(
