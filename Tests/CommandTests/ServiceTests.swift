@@ -77,10 +77,17 @@ struct ServiceTests {
       decoding: try await Program.output(of: ["curl", "-s", address + "/metrics"], in: folder.url),
       as: UTF8.self)
     #expect(metrics.contains("gst_spatial_http_requests_total{code=\"503\"} 1\n"), "\(metrics)")
+    // The line of a request is written after its answer.
+    func log() throws -> String {
+      try String(contentsOfFile: folder.path("access.log"), encoding: .utf8)
+    }
+    for _ in 0..<6000 where try log().split(separator: "\n").count < 2 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
     program.terminate()
     try manager.wait(for: "STOPPING=1")
     #expect(program.result().status == 0)
-    let log = try String(contentsOfFile: folder.path("access.log"), encoding: .utf8)
+    let log = try log()
     #expect(
       log.contains(/(?m)^127\.0\.0\.1 - - \[\S+ \+0000\] "GET \/health HTTP\/1\.1" 503 \d+ "-"/),
       "\(log)")

@@ -128,7 +128,7 @@ struct BitstreamAdvisoryTests {
     play([0x40, 0x01])
   }
 
-  @Test("NAL units with endless start codes and emulation prevention bytes", .tags(.long))
+  @Test("NAL units with endless start codes and emulation prevention bytes", .tags(.exhaustive))
   func zeros() {
     let stream = movie.byteStream
     endure(stream + [UInt8](repeating: 0, count: 900_000))

@@ -43,10 +43,18 @@ struct FuzzTests {
 
   @Test("damaged seeds do no harm", .tags(.long), arguments: FuzzTarget.allCases)
   func damage(target: FuzzTarget) throws {
+    try damage(target, rounds: target.needsPlugin ? 50 : 1000)
+  }
+
+  @Test("more damaged seeds do no harm", .tags(.exhaustive), arguments: FuzzTarget.allCases)
+  func campaign(target: FuzzTarget) throws {
+    try damage(target, rounds: target.needsPlugin ? 150 : 3000)
+  }
+
+  private func damage(_ target: FuzzTarget, rounds: Int) throws {
     let seeds = try seeds(target)
     try #require(!seeds.isEmpty)
     var generator = SplitMix(state: 20_261_121)
-    let rounds = target.needsPlugin ? 150 : 3000
     for round in 0..<rounds {
       let seed = seeds[round % seeds.count]
       run(target, damaged(seed, &generator), "round \(round)")

@@ -53,8 +53,15 @@ struct SphericalConvertV360Tests {
     from("equi-angular-cubemap", 388, 264, "eac:equirect"),
   ]
 
-  @Test("pixels come from the same positions as in v360", .tags(.judge), arguments: ways)
-  func coordinates(way: Way) throws {
+  @Test(
+    "pixels come from the same positions as in v360", .tags(.judge), arguments: ways.prefix(4))
+  func coordinates(way: Way) throws { try expectSamePositions(way) }
+
+  @Test(
+    "so they do on the other ways", .tags(.judge, .exhaustive), arguments: ways.dropFirst(4))
+  func otherCoordinates(way: Way) throws { try expectSamePositions(way) }
+
+  private func expectSamePositions(_ way: Way) throws {
     for (yaw, pitch, roll) in [(0, 0, 0), (30, 20, 25), (-100, -50, 170)] {
       var agreeing = 0
       var counted = 0
