@@ -81,9 +81,7 @@ struct ServiceTests {
     func log() throws -> String {
       try String(contentsOfFile: folder.path("access.log"), encoding: .utf8)
     }
-    for _ in 0..<6000 where try log().split(separator: "\n").count < 2 {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    try await eventually("both lines") { try log().split(separator: "\n").count >= 2 }
     program.terminate()
     try manager.wait(for: "STOPPING=1")
     #expect(program.result().status == 0)
