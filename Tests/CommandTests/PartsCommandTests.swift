@@ -235,6 +235,27 @@ struct PartsCommandTests {
     #expect(good.status == 0, "\(good.errors)")
   }
 
+  @Test("warnings of conversions in parts and of many movies are told, with the movie's name")
+  func warnings() async throws {
+    try Data("no font".utf8).write(to: URL(filePath: folder.path("some.ttf")))
+    _ = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-i", "a.mp4", "-c", "copy", "-attach", "some.ttf",
+        "-metadata:s:t:0", "mimetype=application/x-truetype-font", "a.mkv",
+      ], in: folder.url)
+    let words = "no place for it: 'some.ttf'"
+    let parts = try run(
+      ["convert", "a.mkv", "one.mov", "--work", "w", "--parts", "2s", "--quiet"] + Self.settings)
+    #expect(parts.status == 0 && parts.errors.contains(words), "\(parts.errors)")
+    let batch = try run(["convert", "a.mkv", "--to-folder", "out", "--quiet"] + Self.settings)
+    #expect(
+      batch.status == 0 && batch.errors.contains("a.mkv: warning: ")
+        && batch.errors.contains(words), "\(batch.errors)")
+    let json = try run(
+      ["convert", "a.mkv", "--to-folder", "more", "--json"] + Self.settings)
+    #expect(json.output.contains("\"messages\":[\"warning: "), "\(json.output)")
+  }
+
   @Test("two runs write the same bytes with SOURCE_DATE_EPOCH")
   func reproducible() throws {
     try succeed(["convert", "a.mp4", "one.mov"] + Self.settings)

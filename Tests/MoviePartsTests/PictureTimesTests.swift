@@ -38,7 +38,8 @@ struct PictureTimesTests {
 
 struct PartCutsTests {
   private func cuts(_ count: Int, _ seconds: Double, rate: Double? = 30) -> [Int] {
-    PartCuts.cuts(pictureCount: count, rate: rate, seconds: seconds, keyframeDistance: 60)
+    PartCuts.cuts(
+      pictureCount: count, rate: rate, partDuration: .seconds(seconds), keyframeDistance: 60)
   }
 
   @Test("cuts are whole groups of pictures apart, and a short rest belongs to the last part")

@@ -163,6 +163,34 @@ struct EarlierRunTests {
     }
   }
 
+  @Test(
+    "a rendition that an earlier run lacks has the discontinuity sequence of the others",
+    arguments: [true, false])
+  func joining(isListed: Bool) throws {
+    let disk = Disk()
+    var settings = settings(.live)
+    settings.playlistLength = 3
+    try run(5.5, settings, to: disk, ends: false)
+    var packager = Packager<[UInt8]>(settings)
+    packager.date = 0
+    var old = try earlier("v", on: disk, settings)
+    old.isListed = isListed
+    let streams = [
+      try packager.add(video("v"), continuing: old), try packager.add(audio("new")),
+    ]
+    try play(
+      &packager, [streams[0]: pictures(60), streams[1]: packets(94)], to: disk, ends: false)
+    let (known, new) = (try disk.playlist("v/index.m3u8"), try disk.playlist("new/index.m3u8"))
+    let index = try #require(
+      known.segments.indices.first { known.mediaSequence + UInt64($0) == new.mediaSequence })
+    let number =
+      known.discontinuitySequence
+      + UInt64(known.segments[...index].count(where: \.startsDiscontinuity))
+    #expect(number > 0)
+    #expect(
+      new.discontinuitySequence + (new.segments[0].startsDiscontinuity ? 1 : 0) == number)
+  }
+
   @Test("a run that replaces another has higher numbers, and the old files go after a while")
   func replaced() throws {
     let disk = Disk()

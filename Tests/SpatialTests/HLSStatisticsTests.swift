@@ -55,7 +55,7 @@ struct HLSStatisticsTests {
     #expect(names == ["video_0", "video_0_mono"])
   }
 
-  @Test("live: the lag behind the clock, and what was mended")
+  @Test("live: how late the last segment is, and what was mended")
   func live() async throws {
     let pictures = try await HLSFolder.pictures(3, "tune=zerolatency")
     let pipeline = try pipeline(folder.sink("target-duration=1 playlist-type=event"))

@@ -95,16 +95,30 @@ extension RenditionTrack {
 
   /// Starts at a segment number that another rendition has reached, after gap segments up to there.
   ///
-  /// - Parameter time: Earliest start of the first segment, in nanoseconds.
+  /// - Parameters:
+  ///   - discontinuity: Discontinuity sequence of the first segment, if the playlist has no earlier
+  ///     one: it is the same in all renditions (RFC 8216 6.2.4).
+  ///   - time: Earliest start of the first segment, in nanoseconds.
   /// - Throws: ``PackagerError/apart(rendition:sequence:other:)`` if the number is too far away.
-  mutating func begin(with number: UInt64, at time: Int64) throws(PackagerError) {
-    try skip(to: number)
+  mutating func begin(
+    with number: UInt64, discontinuity: UInt64, at time: Int64
+  ) throws(PackagerError) {
+    if playlist.segments.isEmpty {
+      resume(at: max(number, sequence), discontinuity: discontinuity)
+    } else {
+      try skip(to: number)
+    }
     beginPeriods(at: time)
+  }
+
+  /// Discontinuity sequence of the first segment of this run.
+  var nextDiscontinuity: UInt64 {
+    playlist.discontinuitySequence &+ UInt64(playlist.segments.count(where: \.startsDiscontinuity))
+      &+ (startsDiscontinuity ? 1 : 0)
   }
 
   private mutating func skip(to number: UInt64) throws(PackagerError) {
     guard sequence < number else { return }
-    guard !playlist.segments.isEmpty else { return resume(at: number) }
     guard number - sequence <= Self.maximumGap else {
       throw .apart(rendition: rendition.name, sequence: sequence, other: number)
     }
@@ -117,5 +131,65 @@ extension RenditionTrack {
       playlist.append(gap)
     }
     resume(playlist, iFrames: iFrames, longestPart: 0)
+  }
+
+  /// Whether a segment of this run is listed.
+  var hasOwnSegments: Bool { playlist.segments.count > earlierCount }
+
+  /// Continues the playlists of an earlier run, before the first sample.
+  mutating func resume(
+    _ earlier: MediaPlaylist, iFrames earlierIFrames: MediaPlaylist?, longestPart: UInt64
+  ) {
+    playlist = earlier
+    if let iFrames, let earlierIFrames {
+      self.iFrames = earlierIFrames.reopened(
+        as: iFrames.kind, targetDuration: iFrames.targetDuration)
+    }
+    part.note(longestPart)
+    earlierCount = playlist.segments.count
+    startsDiscontinuity = earlierCount > 0
+  }
+
+  /// Starts after the segments of an earlier run, without listing them.
+  ///
+  /// - Parameter files: The files of its segments, and its initialization sections.
+  mutating func resume(
+    after old: MediaPlaylist, iFrames oldIFrames: MediaPlaylist?, leaving files: [[String]]
+  ) {
+    func start(_ new: MediaPlaylist, after old: MediaPlaylist) -> MediaPlaylist {
+      var playlist = MediaPlaylist(
+        new.kind, targetDuration: max(new.targetDuration, old.targetDuration),
+        mediaSequence: old.nextSequence + (old.openSegment == nil ? 0 : 1),
+        discontinuitySequence: old.discontinuitySequence &+ 1
+          &+ UInt64(old.segments.count(where: \.startsDiscontinuity)))
+      playlist.isIFramesOnly = new.isIFramesOnly
+      return playlist
+    }
+    playlist = start(playlist, after: old)
+    if let iFrames, let oldIFrames { self.iFrames = start(iFrames, after: oldIFrames) }
+    replaced = files
+    replacedDuration = Int64(clamping: old.duration)
+  }
+
+  /// Starts at a segment number, before the first sample.
+  private mutating func resume(at number: UInt64, discontinuity: UInt64) {
+    playlist = MediaPlaylist(
+      playlist.kind, targetDuration: playlist.targetDuration, mediaSequence: number,
+      discontinuitySequence: discontinuity)
+    guard let old = iFrames, old.segments.isEmpty else { return }
+    var empty = MediaPlaylist(
+      old.kind, targetDuration: old.targetDuration, mediaSequence: old.mediaSequence,
+      discontinuitySequence: discontinuity)
+    empty.isIFramesOnly = true
+    iFrames = empty
+  }
+
+  /// Starts the first period at the open segment.
+  mutating func beginPeriods(at time: Int64) {
+    // A run has at most as many initialization segments as media segments, so this number is
+    // unused.
+    if sequence > 0, earlierCount > 0 || !replaced.isEmpty { initializationCount = sequence }
+    for files in replaced { unlisted.add(files, due: time &+ replacedDuration) }
+    periods = [RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence)]
   }
 }

@@ -24,17 +24,19 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// The output for this type of payload.
   public typealias Output = PackagerOutput<Payload>
 
-  private let settings: PackagerSettings
-  private var tracks: [RenditionTrack<Payload>] = []
-  private var starts: SegmentStarts
-  private var outputs: [Output] = []
-  private var hasEnded = false
+  let settings: PackagerSettings
+  var tracks: [RenditionTrack<Payload>] = []
+  var starts: SegmentStarts
+  var outputs: [Output] = []
+  var hasEnded = false
   /// Added to the given times to obtain those in the files, in nanoseconds: some players fail when
   /// times restart within a playlist.
-  private var offset: Int64 = 0
+  var offset: Int64 = 0
   /// Whether the renditions have agreed on the segment number to continue with.
   private var isAligned = false
-  private var multivariant: MultivariantPlaylist?
+  /// Discontinuity sequence of the first segments of this run.
+  private var firstDiscontinuity: UInt64 = 0
+  var multivariant: MultivariantPlaylist?
 
   /// Whether another run is to continue the playlists, so that they are not marked as ended.
   public var isToBeContinued = false
@@ -68,14 +70,16 @@ public struct Packager<Payload: Sendable>: Sendable {
     hasEnded = false
     var track = try RenditionTrack<Payload>(rendition, settings, firstSequence: starts.firstNumber)
     if let earlier { track.resume(earlier, to: &outputs) }
-    if isAligned { try track.begin(with: starts.firstNumber, at: offset) }
+    if isAligned {
+      try track.begin(with: starts.firstNumber, discontinuity: firstDiscontinuity, at: offset)
+    }
     tracks.append(track)
     return tracks.count - 1
   }
 
   /// Makes all renditions continue with the same segment number, and with times after those of the
   /// earlier run.
-  private mutating func align() throws {
+  mutating func align() throws {
     guard !isAligned else { return }
     let first = tracks.map(\.sequence).max() ?? starts.firstNumber
     starts.begin(with: first)
@@ -85,7 +89,10 @@ public struct Packager<Payload: Sendable>: Sendable {
     let (end, overflow) = longest.multipliedReportingOverflow(by: Int64(clamping: first))
     // After centuries, times restart.
     offset = overflow || end > 1 << 60 ? 0 : end
-    for index in tracks.indices { try tracks[index].begin(with: first, at: offset) }
+    firstDiscontinuity = tracks.map(\.nextDiscontinuity).max() ?? 0
+    for index in tracks.indices {
+      try tracks[index].begin(with: first, discontinuity: firstDiscontinuity, at: offset)
+    }
     // If this fails, it fails for every sample, and nothing is listed.
     isAligned = true
   }
@@ -114,39 +121,6 @@ public struct Packager<Payload: Sendable>: Sendable {
     }
     try tracks[index].append(sample)
     try advance()
-  }
-
-  // MARK: Subtitles
-
-  /// Appends the next cue of a subtitle rendition, in the order of their starts. One that comes
-  /// after its segment is in the next, if it is still shown then.
-  public mutating func append(_ cue: SubtitleCue, to index: Int) throws {
-    guard isSubtitles(index) else { return }
-    try align()
-    var cue = cue
-    (cue.start, cue.end) = (cue.start &+ offset, cue.end &+ offset)
-    tracks[index].cues.append(cue)
-    try advance()
-  }
-
-  /// Declares that all cues of a subtitle rendition up to a time, in nanoseconds, have been
-  /// appended.
-  public mutating func reach(_ time: Int64, of index: Int) throws {
-    guard isSubtitles(index) else { return }
-    try align()
-    tracks[index].cues.reach(time &+ offset)
-    try advance()
-  }
-
-  /// Changes what players are told of a subtitle rendition.
-  public mutating func describe(_ index: Int, as subtitles: Rendition.Subtitles) {
-    guard tracks.indices.contains(index) else { return }
-    tracks[index].describe(as: subtitles)
-  }
-
-  private func isSubtitles(_ index: Int) -> Bool {
-    tracks.indices.contains(index) && !tracks[index].hasEnded
-      && tracks[index].rendition.subtitles != nil
   }
 
   // MARK: Silence
@@ -244,7 +218,7 @@ public struct Packager<Payload: Sendable>: Sendable {
   }
 
   /// Cuts and lists all complete segments and parts.
-  private mutating func advance() throws {
+  mutating func advance() throws {
     outputs += starts.takeRequests().map { .keyframe(at: $0) }
     var hasNews = false
     for index in tracks.indices {
@@ -311,109 +285,7 @@ public struct Packager<Payload: Sendable>: Sendable {
   private var listedDate: Int64? { settings.hasDates ? fileDate : nil }
 
   /// Wall-clock time of time 0 in the files.
-  private var fileDate: Int64? { date.map { $0 &- offset } }
-
-  // MARK: Playlists
-
-  /// Makes all playlists promise the duration of the longest segment.
-  private mutating func promise() {
-    let longest = tracks.map(\.longestSegment).max() ?? 0
-    // No player waits for more than a day, whatever timestamps say.
-    let seconds = Int(min((longest &+ 500_000_000) / 1_000_000_000, 86_400))
-    let isHigher = tracks.contains { $0.playlist.targetDuration < seconds }
-    for index in tracks.indices where isHigher {
-      tracks[index].raiseTargetDuration(to: seconds)
-      list(index)
-    }
-  }
-
-  /// Outputs the playlists of a rendition.
-  private mutating func list(_ index: Int) {
-    if settings.partDuration > 0 {
-      let largest = tracks.map(\.part.target).max() ?? settings.partDuration
-      let lowLatency = LowLatency(
-        partTarget: 0, partHoldBack: largest * 3,
-        canSkipUntil: UInt64(tracks[index].playlist.targetDuration) * 6_000_000_000)
-      let reports = tracks.indices.filter { $0 != index }.compactMap { other in
-        tracks[other].last.map { (tracks[other].names.playlist, $0.sequence, $0.part) }
-      }
-      tracks[index].setLowLatency(lowLatency, reports: reports)
-    }
-    guard !tracks[index].playlist.segments.isEmpty || tracks[index].last != nil else { return }
-    write(.mediaPlaylist, tracks[index].playlist.text, to: tracks[index].names.playlist)
-    if let iFrames = tracks[index].iFrames, !iFrames.segments.isEmpty {
-      write(.mediaPlaylist, iFrames.text, to: tracks[index].names.iFramePlaylist)
-    }
-  }
-
-  /// Outputs the multivariant playlist and the manifest if they have changed and each rendition has
-  /// a segment.
-  private mutating func listAll() {
-    let listed = tracks.filter(\.hasOwnSegments)
-    guard !listed.isEmpty, listed.count == tracks.count || hasEnded else { return }
-    if let path = settings.names.multivariantPlaylist {
-      let playlist = MultivariantPlaylist(listed, path: path)
-      if playlist != multivariant {
-        multivariant = playlist
-        write(.presentation, playlist.text, to: path)
-        if playlist.hasLayouts, let flat = playlist.withoutLayouts {
-          write(.presentation, flat.text, to: FileNames.flat(path))
-        }
-      }
-    }
-    if let path = settings.names.manifest, let manifest = manifest(listed, path: path) {
-      write(.presentation, manifest.text, to: path)
-    }
-  }
-
-  private mutating func write(_ kind: Output.FileKind, _ text: String, to path: String) {
-    outputs.append(.file(kind, path: path, [.bytes(Array(text.utf8))]))
-  }
-
-  /// Returns the properties of a manifest before the end; nil if the wall-clock time is unknown.
-  private func live(
-    _ tracks: [RenditionTrack<Payload>], path: String
-  ) -> MediaPresentation.Live? {
-    guard let date = fileDate else { return nil }
-    let segment = UInt64(clamping: settings.segment)
-    // Jitter of timestamps is no reason to wait longer.
-    let longest = tracks.map(\.longestSegment).max() ?? 0
-    var live = MediaPresentation.Live(
-      availabilityStartTime: date, publishTime: date &+ max(starts.frontier, 0),
-      minimumUpdatePeriod: segment,
-      delay: 3 * (longest > segment + segment / 4 ? min(longest, 1 << 60) : segment),
-      clock: FileNames.address(of: path, from: path))
-    if settings.kind == .live, settings.playlistLength > 0 {
-      let (window, isEndless) = segment.multipliedReportingOverflow(
-        by: UInt64(settings.playlistLength))
-      live.timeShiftBufferDepth = isEndless ? nil : window
-      if !isEndless { live.delay = min(live.delay, max(window, segment * 2)) }
-    }
-    return live
-  }
-
-  private func manifest(
-    _ tracks: [RenditionTrack<Payload>], path: String
-  ) -> MediaPresentation? {
-    var kind = MediaPresentation.Kind.onDemand
-    if !hasEnded || !settings.hasEnd || isToBeContinued {
-      guard let live = live(tracks, path: path) else { return nil }
-      kind = .live(live)
-    }
-    var presentation = MediaPresentation(kind, minimumBufferTime: UInt64(settings.target))
-    // All renditions have the same discontinuities.
-    let starts = Set(tracks.flatMap { $0.periods.map(\.start) }).sorted()
-    presentation.periods = starts.compactMap { start in
-      let representations = tracks.compactMap { track in
-        track.periods.first { $0.start == start }.flatMap {
-          track.representation($0, path: path)
-        }
-      }
-      return representations.allSatisfy(\.segments.isEmpty)
-        ? nil : MediaPresentation.Period(UInt64(clamping: start), representations)
-    }
-    return presentation
-  }
+  var fileDate: Int64? { date.map { $0 &- offset } }
 }
 
 extension PackagedSample {

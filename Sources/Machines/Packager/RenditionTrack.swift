@@ -17,7 +17,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// The texts of subtitles, which have no samples.
   var cues = PendingCues()
   /// Whether the next segment starts a discontinuity.
-  private var startsDiscontinuity = false
+  var startsDiscontinuity = false
   private(set) var hasEnded = false
   /// Whether the rendition gives nothing at present and is not waited for.
   private(set) var isSilent = false
@@ -27,24 +27,24 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var chunks: [Chunk] = []
   /// Presentation time at which the last segment ended, in nanoseconds.
   private(set) var end = Int64.min
-  private(set) var playlist: MediaPlaylist
-  private(set) var iFrames: MediaPlaylist?
+  var playlist: MediaPlaylist
+  var iFrames: MediaPlaylist?
   private(set) var bitRate: BitRate
   private(set) var iFrameBitRate: BitRate
   /// Periods between discontinuities that have listed segments; the last one is open.
-  private(set) var periods: [RenditionPeriod] = []
-  private(set) var part: PartLength
+  var periods: [RenditionPeriod] = []
+  var part: PartLength
   /// Longest segment so far, in nanoseconds.
   private(set) var longestSegment: UInt64 = 0
   private var initialization: InitializationSection?
-  private var initializationCount: UInt64 = 0
+  var initializationCount: UInt64 = 0
   private var fragmentNumber: UInt32 = 0
   /// Number of listed segments from an earlier run.
-  private var earlierCount = 0
-  private var unlisted = UnlistedFiles()
+  var earlierCount = 0
+  var unlisted = UnlistedFiles()
   /// Files of an earlier run whose segments are not listed any more, and their duration.
-  private var replaced: [[String]] = []
-  private var replacedDuration: Int64 = 0
+  var replaced: [[String]] = []
+  var replacedDuration: Int64 = 0
 
   private var lastDecodeTime: Int64?
   /// Total size of the pending samples and the open segment, in bytes.
@@ -77,61 +77,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     bitRate = BitRate(targetDuration: settings.targetDuration)
     iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
     periods = [RenditionPeriod(start: 0, rendition: rendition, firstSequence: firstSequence)]
-  }
-
-  // MARK: An earlier run
-
-  /// Whether a segment of this run is listed.
-  var hasOwnSegments: Bool { playlist.segments.count > earlierCount }
-
-  /// Continues the playlists of an earlier run, before the first sample.
-  mutating func resume(
-    _ earlier: MediaPlaylist, iFrames earlierIFrames: MediaPlaylist?, longestPart: UInt64
-  ) {
-    playlist = earlier
-    if let iFrames, let earlierIFrames {
-      self.iFrames = earlierIFrames.reopened(
-        as: iFrames.kind, targetDuration: iFrames.targetDuration)
-    }
-    part.note(longestPart)
-    earlierCount = playlist.segments.count
-    startsDiscontinuity = earlierCount > 0
-  }
-
-  /// Starts after the segments of an earlier run, without listing them.
-  ///
-  /// - Parameter files: The files of its segments, and its initialization sections.
-  mutating func resume(
-    after old: MediaPlaylist, iFrames oldIFrames: MediaPlaylist?, leaving files: [[String]]
-  ) {
-    func start(_ new: MediaPlaylist, after old: MediaPlaylist) -> MediaPlaylist {
-      var playlist = MediaPlaylist(
-        new.kind, targetDuration: max(new.targetDuration, old.targetDuration),
-        mediaSequence: old.nextSequence + (old.openSegment == nil ? 0 : 1),
-        discontinuitySequence: old.discontinuitySequence &+ 1
-          &+ UInt64(old.segments.count(where: \.startsDiscontinuity)))
-      playlist.isIFramesOnly = new.isIFramesOnly
-      return playlist
-    }
-    playlist = start(playlist, after: old)
-    if let iFrames, let oldIFrames { self.iFrames = start(iFrames, after: oldIFrames) }
-    replaced = files
-    replacedDuration = Int64(clamping: old.duration)
-  }
-
-  /// Starts at a segment number, before the first sample.
-  mutating func resume(at number: UInt64) {
-    playlist = MediaPlaylist(
-      playlist.kind, targetDuration: playlist.targetDuration, mediaSequence: number)
-  }
-
-  /// Starts the first period at the open segment.
-  mutating func beginPeriods(at time: Int64) {
-    // A run has at most as many initialization segments as media segments, so this number is
-    // unused.
-    if sequence > 0, earlierCount > 0 || !replaced.isEmpty { initializationCount = sequence }
-    for files in replaced { unlisted.add(files, due: time &+ replacedDuration) }
-    periods = [RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence)]
   }
 
   // MARK: Silence
@@ -426,85 +371,5 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     outputs.append(.file(.segment, path: path, [.bytes(text)]))
     guard settings.names.manifest != nil else { return }
     outputs.append(.file(.segment, path: names.fragments(sequence), fragments))
-  }
-
-  /// Removes old segments from the playlist, and their files after they have been unlisted for as
-  /// long as they were listed.
-  private mutating func removeOld(at time: Int64, to outputs: inout [Output]) {
-    outputs += unlisted.take(at: time).map { .removal(path: $0) }
-    guard settings.kind == .live, settings.playlistLength > 0 else { return }
-    let listed = playlist.duration
-    let first = playlist.mediaSequence
-    let removed = playlist.removeAll(but: settings.playlistLength)
-    for (index, segment) in removed.enumerated() {
-      let number = first + UInt64(index)
-      let files = paths(of: segment, number)
-      let due = time &+ Int64(clamping: listed &+ segment.duration)
-      unlisted.add(segment.isGap ? [] : files, due: due)
-      if earlierCount > 0 {
-        earlierCount -= 1
-        continue
-      }
-      if periods[0].timeline.isEmpty { periods.removeFirst() }
-      periods[0].timeline.removeFirst()
-      periods[0].removedCount += 1
-    }
-    iFrames?.removeFirst(in: Set(removed.map(\.uri)))
-    outputs += unlisted.take(at: time).map { .removal(path: $0) }
-  }
-
-  /// Returns the paths of a segment's files.
-  func paths(of segment: MediaSegment, _ number: UInt64) -> [String] {
-    Set([names.segment(number), names.fragments(number)]).sorted()
-      + segment.parts.indices.map { names.part($0, of: number) }
-  }
-
-  // MARK: Playlists
-
-  /// Promises no shorter segments than there are.
-  ///
-  /// - Parameter seconds: The target duration that all renditions share (RFC 8216 6.2.4).
-  mutating func raiseTargetDuration(to seconds: Int) {
-    playlist.raiseTargetDuration(to: seconds)
-    iFrames?.raiseTargetDuration(to: seconds)
-  }
-
-  /// Announces no more parts, and marks the playlists as ended if they are final.
-  mutating func endPlaylists(isFinal: Bool) {
-    playlist.preloadHint = nil
-    guard isFinal else { return }
-    playlist.hasEnded = true
-    iFrames?.hasEnded = true
-    guard settings.kind == .onDemand else { return }
-    playlist.kind = .onDemand
-    iFrames?.kind = .onDemand
-  }
-
-  /// - Parameters:
-  ///   - lowLatency: The values common to all renditions; the part target is the rendition's own.
-  ///   - reports: The state of the other renditions, with the paths of their playlists.
-  mutating func setLowLatency(
-    _ lowLatency: LowLatency, reports: [(path: String, sequence: UInt64, part: UInt64?)]
-  ) {
-    var lowLatency = lowLatency
-    lowLatency.partTarget = part.target
-    playlist.lowLatency = lowLatency
-    playlist.renditionReports = reports.map {
-      RenditionReport(
-        uri: FileNames.address(of: $0.path, from: names.playlist), lastSequence: $0.sequence,
-        lastPart: $0.part)
-    }
-  }
-
-  private mutating func hintNextPart() {
-    guard settings.partDuration > 0 else { return }
-    playlist.preloadHint = names.address(names.part(chunks.count, of: sequence))
-  }
-
-  /// The last segment or part, for the rendition reports of other playlists.
-  var last: (sequence: UInt64, part: UInt64?)? {
-    if !chunks.isEmpty { return (sequence, UInt64(chunks.count - 1)) }
-    guard let segment = playlist.segments.last else { return nil }
-    return (sequence - 1, segment.parts.isEmpty ? nil : UInt64(segment.parts.count - 1))
   }
 }

@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import Glibc
+internal import Synchronization
 
 /// Another process of this program, which ends when this one does, in whatever way.
 ///
@@ -20,8 +21,9 @@ package struct ChildProcess: Sendable {
   /// The most that is kept of a child's messages, in bytes.
   private static let limit = 1 << 16
 
-  /// Held while a process is started.
-  private static let starting = ProcessLock()
+  /// Held while a process is started: one that is started between the calls for a pipe and for its
+  /// flag would keep the pipe open.
+  private static let starting = Mutex(())
 
   private let process: pid_t
   private let lifeline: Int32
@@ -31,11 +33,22 @@ package struct ChildProcess: Sendable {
   ///
   /// - Throws: a ``PartError`` if the system refuses another process.
   package init(_ arguments: [String]) throws(PartError) {
-    // A child that is started between the two calls for a pipe would keep it open.
-    Self.starting.lock()
-    defer { Self.starting.unlock() }
+    (process, lifeline, messages) = try Self.starting.withLock { _ throws(PartError) in
+      try Self.start(arguments)
+    }
+  }
+
+  /// Returns the process, the end of its standard input, and that of its standard error.
+  private static func start(
+    _ arguments: [String]
+  ) throws(PartError) -> (process: pid_t, lifeline: Int32, messages: Int32) {
     var (input, errors): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-    guard pipe(&input) == 0, pipe(&errors) == 0 else { throw Self.failure(errno) }
+    guard pipe(&input) == 0 else { throw failure(errno) }
+    guard pipe(&errors) == 0 else {
+      let code = errno
+      for end in input { close(end) }
+      throw failure(code)
+    }
     for end in input + errors { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -45,7 +58,7 @@ package struct ChildProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
     var words = (["gst-spatial"] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
-    var settings = Self.environment.map { strdup($0) } + [nil]
+    var settings = environment.map { strdup($0) } + [nil]
     defer { for setting in settings { free(setting) } }
     // A group of its own: Ctrl-C would let a conversion end early, as if it were complete.
     var attributes = posix_spawnattr_t()
@@ -60,9 +73,9 @@ package struct ChildProcess: Sendable {
     guard code == 0 else {
       close(input[1])
       close(errors[0])
-      throw Self.failure(code)
+      throw failure(code)
     }
-    (self.process, lifeline, messages) = (process, input[1], errors[0])
+    return (process, input[1], errors[0])
   }
 
   /// The environment of this process, with the variable that makes a child watch its lifeline.
@@ -106,16 +119,6 @@ package struct ChildProcess: Sendable {
       status: signal == 0 ? status >> 8 & 0xFF : 128 + signal,
       errors: String(decoding: text, as: UTF8.self))
   }
-}
-
-/// A lock that may be held across calls of the system.
-private final class ProcessLock: @unchecked Sendable {
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-
-  init() { pthread_mutex_init(mutex, nil) }
-
-  func lock() { pthread_mutex_lock(mutex) }
-  func unlock() { pthread_mutex_unlock(mutex) }
 }
 
 /// The end of a child together with the process that started it.

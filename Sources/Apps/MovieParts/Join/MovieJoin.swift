@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import Glibc
-internal import PipelineFile
+package import PipelineFile
 package import PipelineHost
 
 /// Joins the parts of a plan: copies their samples, and takes all other tracks and the metadata
@@ -54,11 +54,13 @@ package struct MovieJoin: Sendable {
   ///   - registry: the installed elements.
   ///   - overwrites: whether an existing movie is replaced.
   ///   - keepsParts: whether the parts stay.
+  ///   - warn: called with the warnings of the run, such as tracks that are left out.
   /// - Throws: a ``PartError``, or the ``RunFailure`` or ``PipelineProblems`` of the pipeline.
   package func run(
-    pipelines: String, _ registry: InstalledElements, overwrites: Bool, keepsParts: Bool
+    pipelines: String, _ registry: InstalledElements, overwrites: Bool, keepsParts: Bool,
+    warn: @escaping @Sendable (Diagnostic) -> Void
   ) async throws {
-    let key = plan.key
+    let key = try plan.key
     try checkParts(key)
     guard overwrites || SmallFiles.size(of: plan.output) == nil else {
       throw PartError(
@@ -78,7 +80,7 @@ package struct MovieJoin: Sendable {
     var options = PipelineRun.Options()
     options.overwrites = overwrites
     let start = ContinuousClock.now
-    try await PipelineRun(pipeline, options: options).run()
+    try await PipelineRun(pipeline, options: options).run(warn: warn)
     try SmallFiles.sync(file: plan.output)
     let receipt = PartReceipt(
       key: key, hash: "", size: SmallFiles.size(of: plan.output) ?? 0,

@@ -132,7 +132,10 @@ final class PartJoiner: ElementImplementation {
       let plan = try folder.plan()
       try push(folder, plan, try folder.times(of: plan))
     } catch let error as PartError {
-      throw ElementError(.read, error.description.replacing("\n  = ", with: "; ") + ".")
+      // Settings that cannot be used are what trying again does not mend.
+      throw ElementError(
+        error.kind == .final ? .settings : .read,
+        error.description.replacing("\n  = ", with: "; ") + ".")
     }
     source.push(.endOfStream)
     throw FlowReturn.eos
@@ -143,7 +146,7 @@ final class PartJoiner: ElementImplementation {
     segment.start = Self.start
     segment.time = 0
     source.push(.segment(segment))
-    let key = plan.key
+    let key = try plan.key
     let clock = JoinClock(times, shift: plan.runningTimeShift, start: Self.start)
     var first: (entry: SampleEntry, depth: Int)?
     for number in plan.cuts.indices {

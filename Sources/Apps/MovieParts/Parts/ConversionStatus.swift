@@ -28,7 +28,7 @@ package struct ConversionStatus: Sendable {
   /// - Parameter verifies: whether all parts are read.
   package init(_ folder: WorkFolder, verifies: Bool) throws(PartError) {
     let plan = try folder.plan()
-    let key = plan.key
+    let key = try plan.key
     var (done, missing, damaged): ([Int], [Int], [Int]) = ([], [], [])
     var receipts: [PartReceipt] = []
     isJoined = folder.movie(plan) != nil

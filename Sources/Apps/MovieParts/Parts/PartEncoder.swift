@@ -30,7 +30,7 @@ package struct PartEncoder: Sendable {
   package init(_ folder: WorkFolder, part number: Int) throws(PartError) {
     self.folder = folder
     plan = try folder.plan()
-    key = plan.key
+    key = try plan.key
     self.number = number
     guard let pictures = plan.pictures(ofPart: number) else {
       throw PartError(
@@ -121,20 +121,7 @@ package struct PartEncoder: Sendable {
     }
     var options = PipelineRun.Options()
     options.overwrites = true
-    let run = PipelineRun(whole.with(limited), options: options)
-    let watching = Task {
-      for await event in run.events {
-        if case .warning(let warning) = event { warn(warning) }
-      }
-    }
-    defer { watching.cancel() }
-    do {
-      try await run.run()
-    } catch let failure as RunFailure {
-      await watching.value
-      throw failure
-    }
-    await watching.value
+    try await PipelineRun(whole.with(limited), options: options).run(warn: warn)
   }
 
   /// Throws if the pictures of a pipeline cannot be cut into ranges.

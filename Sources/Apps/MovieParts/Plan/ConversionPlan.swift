@@ -33,12 +33,12 @@ package struct ConversionPlan: Equatable, Sendable {
   package init(
     x265: Int, input: String, identity: InputIdentity, output: String, pipeline: String,
     values: [String], creationTime: Int64, times: PictureTimes, cuts: [Int]
-  ) {
+  ) throws(PartError) {
     (self.x265, self.input, self.identity, self.output) = (x265, input, identity, output)
     (self.pipeline, self.values, self.creationTime) = (pipeline, values, creationTime)
     (pictureCount, self.cuts) = (times.times.count, cuts)
     runningTimeShift = times.runningTimeShift
-    timesHash = FileHash.hash(of: times.bytes)
+    timesHash = try FileHash.hash(of: times.bytes)
   }
 
   /// Returns the pictures of a part; nil if there is no such part.
@@ -49,7 +49,9 @@ package struct ConversionPlan: Equatable, Sendable {
   }
 
   /// SHA-256 of all fields.
-  package var key: String { FileHash.hash(of: Array(JSON.object(fields).line.utf8)) }
+  package var key: String {
+    get throws(PartError) { try FileHash.hash(of: Array(JSON.object(fields).line.utf8)) }
+  }
 
   private var settings: String { values.joined(separator: " ") }
 
@@ -90,7 +92,9 @@ extension ConversionPlan {
   }
 
   /// The contents of `plan.json`.
-  package var json: JSON { .object(fields + [("key", .string(key))]) }
+  package var json: JSON {
+    get throws(PartError) { .object(fields + [("key", .string(try key))]) }
+  }
 
   /// Reads `plan.json`.
   ///
@@ -139,6 +143,6 @@ extension ConversionPlan {
       zip(self.cuts, self.cuts.dropFirst() + [pictureCount]).allSatisfy({ $0 < $1 }),
       abs(runningTimeShift) < 1 << 62
     else { throw damaged("its parts are not in order") }
-    guard try text("key") == key else { throw damaged("its key is not that of its contents") }
+    guard try text("key") == (try key) else { throw damaged("its key is not that of its contents") }
   }
 }

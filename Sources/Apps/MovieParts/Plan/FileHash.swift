@@ -6,10 +6,12 @@ internal import Glibc
 /// SHA-256 of files and bytes, as hexadecimal digits.
 package enum FileHash {
   /// Returns the hash of these bytes.
-  package static func hash(of bytes: [UInt8]) -> String {
-    var hasher = SHA256Hasher()
+  ///
+  /// - Throws: a ``PartError`` if libcrypto fails.
+  package static func hash(of bytes: [UInt8]) throws(PartError) -> String {
+    var hasher = try SHA256Hasher()
     bytes.withUnsafeBytes { hasher.update($0) }
-    return hasher.text
+    return hasher.text()
   }
 
   /// Returns the hash of a file.
@@ -19,13 +21,13 @@ package enum FileHash {
     let file = try opened(path)
     defer { close(file) }
     posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL)
-    var hasher = SHA256Hasher()
+    var hasher = try SHA256Hasher()
     var chunk = [UInt8](repeating: 0, count: 1 << 20)
     while true {
       let count = read(file, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw failure(path) }
-      guard count > 0 else { return hasher.text }
+      guard count > 0 else { return hasher.text() }
       chunk.withUnsafeBytes { hasher.update(.init(rebasing: $0[..<count])) }
     }
   }
@@ -39,7 +41,7 @@ package enum FileHash {
   ) throws(PartError) -> String {
     let file = try opened(path)
     defer { close(file) }
-    var hasher = SHA256Hasher()
+    var hasher = try SHA256Hasher()
     var block = [UInt8](repeating: 0, count: blockSize)
     let last = max(0, size - blockSize)
     for number in 0..<max(1, blocks) {
@@ -58,7 +60,7 @@ package enum FileHash {
       }
       block.withUnsafeBytes { hasher.update(.init(rebasing: $0[..<count])) }
     }
-    return hasher.text
+    return hasher.text()
   }
 
   private static func opened(_ path: String) throws(PartError) -> Int32 {
@@ -78,12 +80,20 @@ package enum FileHash {
 private struct SHA256Hasher: ~Copyable {
   private let context: OpaquePointer
 
-  init() {
-    // libcrypto fails here only without memory, as everything else would.
-    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
-      fatalError("there is no memory for a hash")
+  /// - Throws: a ``PartError`` if libcrypto has no SHA-256, as with a broken configuration.
+  init() throws(PartError) {
+    guard let context = EVP_MD_CTX_new() else { throw Self.failure }
+    guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+      EVP_MD_CTX_free(context)
+      throw Self.failure
     }
     self.context = context
+  }
+
+  private static var failure: PartError {
+    PartError(
+      .final, "OpenSSL's libcrypto refuses to compute SHA-256",
+      help: "openssl dgst -sha256 /dev/null says why")
   }
 
   deinit { EVP_MD_CTX_free(context) }
@@ -92,14 +102,12 @@ private struct SHA256Hasher: ~Copyable {
     _ = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
   }
 
-  /// The hash of all bytes so far, in hexadecimal digits.
-  var text: String {
-    consuming get {
-      var hash = [UInt8](repeating: 0, count: 32)
-      _ = EVP_DigestFinal_ex(context, &hash, nil)
-      let digits = Array("0123456789abcdef".utf8)
-      return String(
-        decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+  /// Returns the hash of all bytes so far, in hexadecimal digits.
+  consuming func text() -> String {
+    var hash = [UInt8](repeating: 0, count: 32)
+    _ = EVP_DigestFinal_ex(context, &hash, nil)
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 }

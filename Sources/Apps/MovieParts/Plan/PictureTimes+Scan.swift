@@ -88,7 +88,7 @@ extension PictureTimes {
       throw PartError(
         .final,
         "'\(path)' cannot be converted in parts: \(result.problem ?? "it has no pictures")",
-        help: "remux it to MP4 or Matroska, or convert it in one piece, without --work")
+        help: "remux it to MP4, or convert it in one piece, without --work")
     }
     // Outside of the segment, a picture is not shown.
     let shown = result.timestamps.sorted().filter { segment.streamTime($0) != nil }

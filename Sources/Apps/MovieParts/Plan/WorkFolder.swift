@@ -12,7 +12,7 @@ package struct WorkFolder: Sendable {
 
   package init(_ path: String) {
     let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-    self.path = trimmed
+    self.path = trimmed.isEmpty ? "." : trimmed
   }
 
   package var planFile: String { "\(path)/plan.json" }
@@ -53,7 +53,7 @@ package struct WorkFolder: Sendable {
   /// - Throws: a ``PartError`` if the list is missing or is not that of the plan.
   package func times(of plan: ConversionPlan) throws(PartError) -> PictureTimes {
     guard let bytes = try SmallFiles.bytes(of: timesFile),
-      FileHash.hash(of: bytes) == plan.timesHash,
+      try FileHash.hash(of: bytes) == plan.timesHash,
       let times = PictureTimes(bytes, runningTimeShift: plan.runningTimeShift),
       times.times.count == plan.pictureCount
     else {
@@ -93,7 +93,7 @@ package struct WorkFolder: Sendable {
         help: "use an empty folder")
     }
     try SmallFiles.write(times.bytes, to: timesFile)
-    try SmallFiles.write(Array((plan.json.text() + "\n").utf8), to: planFile)
+    try SmallFiles.write(Array((try plan.json.text() + "\n").utf8), to: planFile)
     return plan
   }
 
@@ -113,7 +113,7 @@ package struct WorkFolder: Sendable {
   /// The receipt of the movie, if it has been joined and is still there; nil if it has not.
   package func movie(_ plan: ConversionPlan) -> PartReceipt? {
     guard let bytes = try? SmallFiles.bytes(of: movieReceipt),
-      let receipt = PartReceipt(parsing: bytes), receipt.key == plan.key,
+      let receipt = PartReceipt(parsing: bytes), receipt.key == (try? plan.key),
       SmallFiles.size(of: plan.output) == receipt.size
     else { return nil }
     return receipt

@@ -236,7 +236,7 @@ struct ConvertCommand: AsyncParsableCommand {
     let maker = PlanMaker(
       input: files.input, output: output, values: values, layout: choice,
       namesLayout: layout.layout != nil || layout.projection != nil,
-      seconds: parts?.seconds ?? PartCuts.defaultSeconds, work: work)
+      partDuration: parts?.duration ?? PartCuts.defaultDuration, work: work)
     try await reportingPartErrors {
       try await PartsConversion(
         maker: maker, jobs: jobs ?? JobPool.suitableCount, overwrites: force, isQuiet: quiet,

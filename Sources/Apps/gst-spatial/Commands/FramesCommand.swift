@@ -80,12 +80,7 @@ struct FramesCommand: AsyncParsableCommand {
   }
 
   private static func duration(_ text: String) -> Duration? {
-    if let nanoseconds = PipelineFile.nanoseconds(ofDuration: text) {
-      return .nanoseconds(Int64(clamping: nanoseconds))
-    }
-    // A number alone means seconds, as in other tools.
-    guard let seconds = Double(text), (0...1e9).contains(seconds) else { return nil }
-    return .seconds(seconds)
+    TimeArgument(argument: text)?.duration
   }
 
   func run() async throws {

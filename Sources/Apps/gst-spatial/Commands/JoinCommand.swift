@@ -25,7 +25,7 @@ struct JoinCommand: AsyncParsableCommand {
   @Flag(name: [.customShort("y"), .long], help: "Replace an existing movie.")
   var force = false
 
-  @Flag(name: .shortAndLong, help: "Print only errors.")
+  @Flag(name: .shortAndLong, help: "Print only warnings and errors.")
   var quiet = false
 
   func run() async throws {
@@ -39,7 +39,8 @@ struct JoinCommand: AsyncParsableCommand {
         throw PipelineProblems(Installation.missingPipelines)
       }
       try await join.run(
-        pipelines: pipelines, Installation.prepare(), overwrites: force, keepsParts: keep)
+        pipelines: pipelines, Installation.prepare(), overwrites: force, keepsParts: keep,
+        warn: printWarning)
       if !quiet { Terminal.error.line(join.output) }
     }
   }

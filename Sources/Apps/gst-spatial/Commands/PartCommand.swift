@@ -26,7 +26,7 @@ struct PartCommand: AsyncParsableCommand {
   @Argument(help: "The number of the part, from 0.")
   var number: Int?
 
-  @Flag(name: .shortAndLong, help: "Print only errors.")
+  @Flag(name: .shortAndLong, help: "Print only warnings and errors.")
   var quiet = false
 
   func run() async throws {
@@ -40,11 +40,7 @@ struct PartCommand: AsyncParsableCommand {
       let plan = try work.plan()
       let encoder = try PartEncoder(work, part: number)
       let path = try Installation.path(ofPipeline: plan.pipeline)
-      let isQuiet = quiet
-      let outcome = try await encoder.encode(path, Installation.prepare()) { warning in
-        guard !isQuiet else { return }
-        Diagnostics([warning]).withoutPlaces(in: Installation.pipelines).print()
-      }
+      let outcome = try await encoder.encode(path, Installation.prepare(), warn: printWarning)
       guard !quiet else { return }
       switch outcome {
       case .wasThere: Terminal.error.line("part \(number) of \(plan.cuts.count) is there")

@@ -47,7 +47,7 @@ struct PlanCommand: AsyncParsableCommand {
       try await PlanMaker(
         input: input, output: output, values: values, layout: choice,
         namesLayout: layout.layout != nil || layout.projection != nil,
-        seconds: parts?.seconds ?? PartCuts.defaultSeconds, work: WorkFolder(work)
+        partDuration: parts?.duration ?? PartCuts.defaultDuration, work: WorkFolder(work)
       ).plan()
     }
     if plan.cuts.count > 1000 {
@@ -55,6 +55,6 @@ struct PlanCommand: AsyncParsableCommand {
         "note: Slurm takes arrays of up to 1000 tasks unless MaxArraySize says otherwise; --parts "
           + "makes fewer and longer parts")
     }
-    Terminal.output.line(json ? plan.json.line : "\(plan.cuts.count)")
+    Terminal.output.line(json ? try plan.json.line : "\(plan.cuts.count)")
   }
 }

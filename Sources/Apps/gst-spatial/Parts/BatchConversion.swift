@@ -131,7 +131,7 @@ struct BatchConversion: Sendable {
     switch result {
     case .success(let ended) where ended.status == 0:
       report.withLock { $0.done += 1 }
-      line(movie, "done", nil, isQuiet ? nil : "done: \(movie.output)")
+      line(movie, "done", nil, isQuiet ? nil : "done: \(movie.output)", ended.messages)
     case .success(let ended) where ended.status == ExitCode.wouldOverwrite.rawValue:
       skip(movie, "there", ended.reason, report)
     case .success(let ended):
@@ -155,16 +155,21 @@ struct BatchConversion: Sendable {
     line(movie, "failed", reason, "failed: \(movie.input): \(reason)")
   }
 
-  private func line(_ movie: Movie, _ result: String, _ reason: String?, _ text: String?) {
+  /// - Parameter messages: what was guessed, and what is not kept.
+  private func line(
+    _ movie: Movie, _ result: String, _ reason: String?, _ text: String?, _ messages: [String] = []
+  ) {
     if isJSON {
       Terminal.output.line(
         JSON.object([
           ("event", "movie"), ("input", .string(movie.input)), ("output", .string(movie.output)),
           ("result", .string(result)), ("reason", JSON(reason)),
+          ("messages", .array(messages.map { .string($0) })),
         ]).line)
-    } else if let text {
-      Terminal.error.line(text)
+      return
     }
+    if let text { Terminal.error.line(text) }
+    for message in messages { Terminal.error.line("\(movie.input): \(message)") }
   }
 }
 

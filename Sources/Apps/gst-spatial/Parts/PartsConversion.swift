@@ -28,7 +28,7 @@ struct PartsConversion: Sendable {
       throw PartError(
         .exists, "'\(plan.output)' already exists", help: "use --force to replace it")
     }
-    let key = plan.key
+    let key = try plan.key
     let missing = plan.cuts.indices.filter { work.receipt($0, plan, key: key) == nil }
     note(
       "\(plan.cuts.count) parts; \(plan.cuts.count - missing.count) are there",
@@ -38,15 +38,29 @@ struct PartsConversion: Sendable {
       count: missing.count, limit: jobs, tries: Self.tries, stopsAtFailure: true,
       arguments: { ["part", work.path, "\(missing[$0])", "--quiet"] },
       ended: { job, result in
-        failures.note(part: missing[job], result) { note(part: missing[job], of: plan) }
+        failures.note(part: missing[job], result) { messages in
+          for message in messages { tell(message) }
+          note(part: missing[job], of: plan)
+        }
       })
     if let error = failures.first { throw error }
     guard let pipelines = Installation.pipelines else {
       throw PipelineProblems(Installation.missingPipelines)
     }
     try await join.run(
-      pipelines: pipelines, Installation.prepare(), overwrites: overwrites, keepsParts: false)
+      pipelines: pipelines, Installation.prepare(), overwrites: overwrites, keepsParts: false,
+      warn: { tell("\($0.severity.rawValue): \($0.message)") })
     note(plan.output, [("event", "end"), ("output", .string(plan.output))])
+  }
+
+  /// Tells a warning or a note.
+  private func tell(_ message: String) {
+    if isJSON {
+      Terminal.output.line(
+        JSON.object([("event", "note"), ("message", .string(message))]).line)
+    } else {
+      Terminal.error.line(message)
+    }
   }
 
   private func note(part: Int, of plan: ConversionPlan) {
@@ -62,9 +76,11 @@ struct PartsConversion: Sendable {
   }
 }
 
-/// The failures of parts. The pool reports one result at a time.
+/// The failures of parts, and what they have told. The pool reports one result at a time.
 private final class Failures: Sendable {
   private let errors = Locked<[PartError]>([])
+  /// The messages that have been told: each part has the same.
+  private let told = Locked<Set<String>>([])
 
   /// The error that ends the conversion: one that trying again does not mend, if there is any.
   var first: PartError? {
@@ -73,10 +89,11 @@ private final class Failures: Sendable {
   }
 
   func note(
-    part: Int, _ result: Result<ChildProcess.Result, PartError>, whenDone: () -> Void
+    part: Int, _ result: Result<ChildProcess.Result, PartError>, whenDone: ([String]) -> Void
   ) {
     switch result {
-    case .success(let ended) where ended.status == 0: whenDone()
+    case .success(let ended) where ended.status == 0:
+      whenDone(ended.messages.filter { message in told.withLock { $0.insert(message).inserted } })
     case .success(let ended):
       let error = PartError(
         ended.status == ExitCode.mistakes.rawValue ? .final : .repeatable,
@@ -88,6 +105,23 @@ private final class Failures: Sendable {
 }
 
 extension ChildProcess.Result {
+  /// The warnings and notes that the process has printed, each with its help.
+  var messages: [String] {
+    var messages: [String] = []
+    var isMessage = false
+    for line in errors.split(separator: "\n", omittingEmptySubsequences: true) {
+      let continues = line.hasPrefix(" ")
+      if !continues { isMessage = line.hasPrefix("warning: ") || line.hasPrefix("note: ") }
+      guard isMessage else { continue }
+      if continues, let last = messages.indices.last {
+        messages[last] += "\n\(line)"
+      } else {
+        messages.append(String(line))
+      }
+    }
+    return messages
+  }
+
   /// The error that the process has printed, without the word before it.
   var reason: String {
     guard status <= 128 else { return "signal \(status - 128) ended it" }

@@ -14,8 +14,8 @@ struct PlanMaker {
   let values: [String]
   let layout: LayoutChoice
   let namesLayout: Bool
-  /// The intended duration of a part in seconds.
-  let seconds: Double
+  /// The intended duration of a part.
+  let partDuration: Duration
   let work: WorkFolder
 
   /// The parameters that belong to the conversion as a whole, or to a single pass.
@@ -43,12 +43,12 @@ struct PlanMaker {
     try check(settings)
     try checkPipeline(pipeline, settings)
     let times = try await PictureTimes.scan(input)
-    let plan = ConversionPlan(
+    let plan = try ConversionPlan(
       x265: try ConversionPlan.installedX265(), input: absolute(input),
       identity: try InputIdentity(path: input), output: absolute(output), pipeline: pipeline,
       values: settings, creationTime: creationTime, times: times,
       cuts: PartCuts.cuts(
-        pictureCount: times.times.count, rate: times.rate, seconds: seconds,
+        pictureCount: times.times.count, rate: times.rate, partDuration: partDuration,
         keyframeDistance: Self.keyframeDistance))
     return try work.adopt(plan, times)
   }

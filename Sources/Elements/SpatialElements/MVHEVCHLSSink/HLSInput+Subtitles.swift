@@ -7,8 +7,8 @@ import StereoVideo
 
 /// Pads of subtitles: each is one rendition, which begins without a buffer, as texts are rare.
 extension HLSInput {
-  /// The start of the names of pads for subtitles.
-  static let subtitlePrefix = "subtitle"
+  /// Whether a pad takes texts, which are rare: no other stream waits for them.
+  static func isSubtitles(_ pad: String) -> Bool { pad.hasPrefix("subtitle") }
 
   private static let webVTT = "application/x-subtitle-vtt"
   private static let timedText = CodecTable.meta.row("tx3g").media
@@ -48,12 +48,16 @@ extension HLSInput {
   func cues(of buffer: Buffer, shift: RunningTime) -> [SubtitleCue] {
     guard let pts = buffer.pts, let time = segment.signedRunningTime(pts) else { return [] }
     let start = (time + shift).nanoseconds
-    return texts(of: buffer).map { cue in
+    let texts = texts(of: buffer)
+    return texts.map { cue in
       let told = cue.end > cue.start ? UInt64(clamping: cue.end - cue.start) : nil
+      // The buffer's duration is that of all its cues.
+      let whole = texts.count == 1 ? buffer.duration?.nanoseconds : told
       let duration =
-        buffer.duration?.nanoseconds ?? told ?? MuxSubtitles.usualDuration.nanoseconds
+        whole ?? told ?? buffer.duration?.nanoseconds ?? MuxSubtitles.usualDuration.nanoseconds
       var cue = cue
-      (cue.start, cue.end) = (start, start &+ Int64(clamping: duration))
+      cue.start = start &+ (cue.start - texts[0].start)
+      cue.end = cue.start &+ Int64(clamping: duration)
       return cue
     }
   }
@@ -76,6 +80,11 @@ extension HLSInput {
         : text(WebVTT.escaped(string()))
     }
   }
+}
+
+extension Pad {
+  /// Whether the pad takes texts.
+  var isSubtitles: Bool { HLSInput.isSubtitles(name) }
 }
 
 extension MVHEVCHLSSink.Streaming {

@@ -45,7 +45,7 @@ final class InterleaveLimiter: Sendable {
     fileprivate func slowest(but name: String) -> (name: String, input: Input)? {
       inputs.filter {
         $0.key != name && !$0.value.hasEnded && !$0.value.isFlushing
-          && !$0.key.hasPrefix(HLSInput.subtitlePrefix)
+          && !HLSInput.isSubtitles($0.key)
       }
       .min { ($0.value.time ?? .min, $0.key) < ($1.value.time ?? .min, $1.key) }
       .map { ($0.key, $0.value) }

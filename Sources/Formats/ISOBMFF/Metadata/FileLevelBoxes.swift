@@ -60,7 +60,7 @@ public struct FileLevelBoxes: Equatable, Sendable {
 
   /// Returns `'uuid' 50524F46-21D2-4FCE-BB88-695CFAC9C740`.
   private static func name(ofUserType bytes: ArraySlice<UInt8>) -> String {
-    var text = "'uuid' "
+    var text = bytes.isEmpty ? "'uuid'" : "'uuid' "
     for (index, byte) in bytes.enumerated() {
       if [4, 6, 8, 10].contains(index) { text += "-" }
       let digits = String(byte, radix: 16, uppercase: true)

@@ -70,7 +70,10 @@ public final class Message: MiniObject, @unchecked Sendable {
     var debug: UnsafeMutablePointer<CChar>?
     parse(pointer, &error, &debug)
     defer { g_clear_error(&error) }
-    let unreadable = [GST_STREAM_ERROR_DEMUX, GST_STREAM_ERROR_DECODE, GST_STREAM_ERROR_WRONG_TYPE]
+    let unreadable = [
+      GST_STREAM_ERROR_DEMUX, GST_STREAM_ERROR_DECODE, GST_STREAM_ERROR_WRONG_TYPE,
+      GST_STREAM_ERROR_TYPE_NOT_FOUND,
+    ]
     let isUnreadable = unreadable.contains {
       g_error_matches(error, gst_stream_error_quark(), gint($0.rawValue)) != 0
     }
@@ -100,8 +103,8 @@ public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// Details for developers; may be empty.
   public let debug: String
-  /// Whether the element could not make sense of its input: `GST_STREAM_ERROR_DEMUX`, `_DECODE` or
-  /// `_WRONG_TYPE`.
+  /// Whether the element could not make sense of its input: `GST_STREAM_ERROR_DEMUX`, `_DECODE`,
+  /// `_WRONG_TYPE` or `_TYPE_NOT_FOUND`.
   public var isUnreadableStream = false
   /// Whether it comes again whenever the same is tried.
   package var isPermanent = false
