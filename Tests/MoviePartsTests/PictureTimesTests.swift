@@ -37,9 +37,13 @@ struct PictureTimesTests {
 }
 
 struct PartCutsTests {
-  private func cuts(_ count: Int, _ seconds: Double, rate: Double? = 30) -> [Int] {
+  private func cuts(_ count: Int, _ seconds: Int64, rate: Double? = 30) -> [Int] {
+    cuts(count, .seconds(seconds), rate: rate)
+  }
+
+  private func cuts(_ count: Int, _ duration: Duration, rate: Double?) -> [Int] {
     PartCuts.cuts(
-      pictureCount: count, rate: rate, partDuration: .seconds(seconds), keyframeDistance: 60)
+      pictureCount: count, rate: rate, partDuration: duration, keyframeDistance: 60)
   }
 
   @Test("cuts are whole groups of pictures apart, and a short rest belongs to the last part")
@@ -53,11 +57,12 @@ struct PartCutsTests {
 
   @Test("any length and rate give at least one part, and no cut at the end")
   func extremes() {
-    for (count, seconds, rate) in [
-      (1, 30, nil), (1, 0.001, 30), (60, 0, 30), (1_000_000, 1e-9, 1e9), (100, 1e300, 1e300),
-      (120, .infinity, 30),
-    ] as [(Int, Double, Double?)] {
-      let cuts = cuts(count, seconds, rate: rate)
+    for (count, duration, rate) in [
+      (1, .seconds(30), nil), (1, .milliseconds(1), 30), (60, .zero, 30), (60, .seconds(-1), 30),
+      (1_000_000, .nanoseconds(1), 1e9), (100, .seconds(Int64.max), 1e300),
+      (120, .seconds(Int64.max), 30),
+    ] as [(Int, Duration, Double?)] {
+      let cuts = cuts(count, duration, rate: rate)
       #expect(cuts.first == 0 && cuts.allSatisfy { $0 < count && $0 % 60 == 0 })
     }
   }
