@@ -22,21 +22,10 @@ struct MVCDecMediaTests {
 
   /// Sets the number of pictures that the decoder in the bin decodes at once.
   private func setThreads(_ count: Int, of element: Element) throws {
-    let bin = UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstBin.self)
-    var item = bin.pointee.children
-    var names: [String] = []
-    while let current = item {
-      if let child = current.pointee.data?.assumingMemoryBound(to: GstElement.self),
-        let factory = gst_element_get_factory(child)
-      {
-        names.append(ElementFactory.nameOf(factory))
-        if names.last == "avdec_h264" {
-          Element(retaining: child).set("max-threads", "\(count)")
-        }
-      }
-      item = current.pointee.next
+    let decoder = element.parts.first {
+      gst_element_get_factory($0.pointer).map(ElementFactory.nameOf) == "avdec_h264"
     }
-    try #require(names.contains("avdec_h264"), "\(names)")
+    try #require(decoder, "\(element.partNames)").set("max-threads", "\(count)")
   }
 
   @Test(
@@ -170,6 +159,21 @@ struct MVCDecTests {
     for (index, eye) in Eye.allCases.enumerated() {
       #expect(frames[eye].map(\.pixels) == (try decoded(stream.eyes[index])), "\(eye)")
       #expect(frames[eye].map(\.time) == stream.units.map(\.pts).sorted(), "\(eye)")
+    }
+  }
+
+  @Test("a decoder with limits is told the size and profile of a stream without a parser")
+  func limits() async throws {
+    let stream = try await MVCStream.make()
+    try await OtherDecoder.limitedAVC.asHighest {
+      let decoder = try StereoDecoder("mvcdec")
+      decoder.push(Caps("video/x-h264", ["stream-format": "byte-stream"]), buffers(stream))
+      #expect(decoder.flows.allSatisfy { $0 == .ok })
+      #expect(decoder.decoderNames.contains(OtherDecoder.limitedAVC.rawValue))
+      let frames = try decoder.finish()
+      for (index, eye) in Eye.allCases.enumerated() {
+        #expect(frames[eye].map(\.pixels) == (try decoded(stream.eyes[index])), "\(eye)")
+      }
     }
   }
 

@@ -17,22 +17,6 @@ struct MVHEVCDecDecoderTests {
     MVHEVCDecRobustnessTests.coder
     + "dec.left ! queue ! fakesink name=left dec.right ! queue ! fakesink name=right"
 
-  /// The factory names of the elements in the bin.
-  private func parts(_ element: Element) -> [String] {
-    let bin = UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstBin.self)
-    var names: [String] = []
-    var item = bin.pointee.children
-    while let current = item {
-      if let child = current.pointee.data?.assumingMemoryBound(to: GstElement.self),
-        let factory = gst_element_get_factory(child)
-      {
-        names.append(ElementFactory.nameOf(factory))
-      }
-      item = current.pointee.next
-    }
-    return names
-  }
-
   /// The decoders in the bin while the last pictures come, and how many pictures come.
   private func decode() async throws -> (decoders: [String], counts: [Int]) {
     let pipeline = try pipeline(description)
@@ -43,7 +27,7 @@ struct MVHEVCDecDecoderTests {
     defer { pipeline.setState(.null) }
     pipeline.setState(.playing)
     try await messages(of: pipeline)
-    return (parts(decoder), taps.map(\.buffers.count))
+    return (decoder.partNames, taps.map(\.buffers.count))
   }
 
   @Test("with the highest rank of all, the element does not take itself")
@@ -73,10 +57,47 @@ struct MVHEVCDecDecoderTests {
           raw: "width=256,height=64,format=\(format)", preset: "medium")
         let decoder = try StereoDecoder()
         decoder.push(coded.caps, coded.accessUnits)
-        #expect(parts(decoder.left.element).contains(name))
+        #expect(decoder.decoderNames.contains(name))
         let frames = try decoder.finish()
         for eye in Eye.allCases { expectSame(frames[eye], coded.source[eye], format) }
       }
+    }
+  }
+
+  @Test("a decoder with limits is told the size and profile of a stream without a parser")
+  func limits() async throws {
+    try await OtherDecoder.limited.asHighest {
+      for (stream, name) in [
+        ("interlayer-irap-only-320x192", OtherDecoder.limited.rawValue),
+        ("interlayer-128x96", "avdec_h265"),
+      ] {
+        let decoder = try StereoDecoder()
+        try push(decoder, stream)
+        #expect(decoder.decoderNames.contains(name), "\(stream)")
+        let frames = try decoder.finish()
+        for eye in Eye.allCases {
+          #expect(frames[eye].map { md5($0.pixels) } == (try md5s(eye, stream)), "\(stream)")
+        }
+      }
+    }
+  }
+
+  @Test("if no decoder takes the stream's size, the error says which size")
+  func limitsInVain() async throws {
+    try await OtherDecoder.limited.asHighest(alone: true) {
+      let decoder = try StereoDecoder()
+      let bus = gst_bus_new()
+      defer { gst_object_unref(bus) }
+      gst_element_set_bus(decoder.left.element.pointer, bus)
+      try push(decoder, "interlayer-128x96")
+      #expect(decoder.flows.allSatisfy { $0 == .error })
+      var errors: [String] = []
+      while let pointer = gst_bus_pop(bus) {
+        if case .error(let failure) = Message(adopting: pointer).content {
+          errors.append(failure.message)
+        }
+      }
+      #expect(errors.first?.contains("128x96, profile main") == true, "\(errors)")
     }
   }
 
@@ -96,9 +117,9 @@ struct MVHEVCDecDecoderTests {
 
   // MARK: References that live longer than sixteen buffers allow
 
-  private let stream = "interlayer-cra-320x192"
+  private static let remarking = "interlayer-cra-320x192"
 
-  private func push(_ decoder: StereoDecoder) throws {
+  private func push(_ decoder: StereoDecoder, _ stream: String = Self.remarking) throws {
     let folder = Repository.url.appending(path: "Tests/HEVCTests/Streams")
     let bytes = try [UInt8](Data(contentsOf: folder.appending(path: "\(stream).hevc")))
     var assembler = AccessUnitAssembler()
@@ -112,7 +133,7 @@ struct MVHEVCDecDecoderTests {
       })
   }
 
-  private func md5s(_ eye: Eye) throws -> [String] {
+  private func md5s(_ eye: Eye, _ stream: String = Self.remarking) throws -> [String] {
     let file = Repository.url.appending(path: "Tests/HEVCTests/Streams/interlayer.json")
     let all = try JSONDecoder().decode(
       [String: [String: [String]]].self, from: Data(contentsOf: file))
@@ -124,9 +145,9 @@ struct MVHEVCDecDecoderTests {
     try BuiltPlugin.require()
     try await OtherDecoder.strict.asHighest {
       let decoder = try StereoDecoder()
-      #expect(parts(decoder.left.element).contains(OtherDecoder.strict.rawValue))
+      #expect(decoder.decoderNames.contains(OtherDecoder.strict.rawValue))
       try push(decoder)
-      #expect(parts(decoder.left.element).contains("avdec_h265"))
+      #expect(decoder.decoderNames.contains("avdec_h265"))
       let frames = try decoder.finish()
       for eye in Eye.allCases { #expect(frames[eye].map { md5($0.pixels) } == (try md5s(eye))) }
     }
@@ -165,14 +186,7 @@ struct MVHEVCDecDecoderTests {
     let decoder = try StereoDecoder()
     decoder.left.setSinkCaps("video/x-raw, format={I420, NV12}, multiview-mode=left")
     decoder.push(coded.caps, coded.accessUnits)
-    let bin = UnsafeMutableRawPointer(decoder.left.element.pointer)
-      .assumingMemoryBound(to: GstBin.self)
-    let inner = try #require(
-      UnsafeMutablePointer<GList>(bin.pointee.children).flatMap { list in
-        sequence(first: list) { $0.pointee.next.map { $0 } }
-          .compactMap { $0.pointee.data?.assumingMemoryBound(to: GstElement.self) }
-          .map { Element(retaining: $0) }.first { $0.name.hasPrefix("avdec") }
-      })
+    let inner = try #require(decoder.left.element.parts.first { $0.name.hasPrefix("avdec") })
     let source = try #require(inner.staticPad("src"))
     let query = Query.allocation(try #require(source.currentCaps), needsPool: false)
     let isAnswered = source.queryPeer(query)

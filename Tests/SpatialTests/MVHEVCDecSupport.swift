@@ -139,6 +139,9 @@ final class StereoDecoder {
     left.play()
   }
 
+  /// The factory names of the elements in the bin.
+  var decoderNames: [String] { left.element.partNames }
+
   func push(_ caps: Caps, _ accessUnits: [Buffer]) {
     left.setSourceCaps("\(caps)")
     push(accessUnits)
@@ -193,4 +196,19 @@ func expectSame(
   let different = zip(frames, wanted).enumerated().filter { $1.0.pixels != $1.1.pixels }
   #expect(
     different.map(\.offset).isEmpty, "\(what): pictures differ", sourceLocation: sourceLocation)
+}
+
+extension Element {
+  /// The elements of a bin.
+  var parts: [Element] {
+    let bin = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstBin.self)
+    return sequence(first: bin.pointee.children, next: { $0?.pointee.next }).compactMap {
+      $0?.pointee.data?.assumingMemoryBound(to: GstElement.self)
+    }.map { Element(retaining: $0) }
+  }
+
+  /// The factory names of the elements of a bin.
+  var partNames: [String] {
+    parts.compactMap { gst_element_get_factory($0.pointer).map(ElementFactory.nameOf) }
+  }
 }

@@ -4,7 +4,8 @@ import CGStreamer
 import GStreamer
 import Testing
 
-/// Decoders as other machines have them: `avdec_h265` with other pad templates, in another class.
+/// Decoders as other machines have them: `avdec_h265` or `avdec_h264` with other pad templates, in
+/// another class.
 enum OtherDecoder: String, CaseIterable {
   /// Gives memory of a device alone.
   case device = "testdevicedec"
@@ -12,6 +13,10 @@ enum OtherDecoder: String, CaseIterable {
   case eightBit = "testeightbitdec"
   /// Derives from `GstH265Decoder`, as va, nvcodec, d3d11 and v4l2 do.
   case strict = "teststrictdec"
+  /// Takes main profile in sizes within limits, as NVIDIA's does.
+  case limited = "testlimiteddec"
+  /// The same for H.264, high profile.
+  case limitedAVC = "testlimitedavcdec"
   /// Does not start.
   case dead = "testdeaddec"
 
@@ -21,8 +26,16 @@ enum OtherDecoder: String, CaseIterable {
     case .device: (sink, "video/x-raw(memory:TestDevice), format=NV12")
     case .eightBit: (sink + ", profile=main", "video/x-raw")
     case .strict, .dead: (sink, "video/x-raw")
+    case .limited:
+      (sink + ", profile=main, width=[144,8192], height=[144,8192]", "video/x-raw, format=I420")
+    case .limitedAVC:
+      (
+        "video/x-h264, stream-format=byte-stream, alignment=au, profile={main,high}, "
+          + "width=[48,4096], height=[16,4096]", "video/x-raw"
+      )
     }
   }
+  fileprivate var inner: String { self == .limitedAVC ? "avdec_h264" : "avdec_h265" }
 
   private static let isRegistered: Bool = {
     initialize()
@@ -61,10 +74,12 @@ enum OtherDecoder: String, CaseIterable {
       }
     }
     info.instance_init = { raw, klass in
-      guard let raw, let klass, OtherDecoder.of(cgst_type_of_class(klass)) != nil else { return }
+      guard let raw, let klass, let decoder = OtherDecoder.of(cgst_type_of_class(klass)) else {
+        return
+      }
       let bin = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstBin.self)
       let element = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstElement.self)
-      let inner = gst_element_factory_make("avdec_h265", nil)
+      let inner = gst_element_factory_make(decoder.inner, nil)
       gst_bin_add(bin, inner)
       let elementClass = klass.assumingMemoryBound(to: GstElementClass.self)
       for name in ["sink", "src"] {

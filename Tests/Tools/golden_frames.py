@@ -30,15 +30,20 @@ def digests(data, width, height):
         yield digest.hexdigest()
 
 
-golden = json.loads(pathlib.Path(sys.argv[1]).read_text())
-folder = pathlib.Path(sys.argv[2])
-different = 0
-for name, facts in golden.items():
-    if name.endswith(".hevc"):
-        continue
-    for eye, wanted in facts["frame_md5_i420_presentation_order"].items():
-        data = (folder / f"{name}.{eye}.yuv").read_bytes()
-        found = list(digests(data, facts["width"], facts["height"]))
-        different += found != wanted
-        print(f"{name}, {eye} eye: {len(found)} frames, {'exact' if found == wanted else 'DIFFERENT'}")
-sys.exit(different > 0)
+def main():
+    golden = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    folder = pathlib.Path(sys.argv[2])
+    different = 0
+    for name, facts in golden.items():
+        if name.endswith(".hevc"):
+            continue
+        for eye, wanted in facts["frame_md5_i420_presentation_order"].items():
+            data = (folder / f"{name}.{eye}.yuv").read_bytes()
+            found = list(digests(data, facts["width"], facts["height"]))
+            different += found != wanted
+            print(f"{name}, {eye} eye: {len(found)} frames, {'exact' if found == wanted else 'DIFFERENT'}")
+    sys.exit(different > 0)
+
+
+if __name__ == "__main__":
+    main()

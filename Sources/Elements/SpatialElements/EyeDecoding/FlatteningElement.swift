@@ -52,3 +52,11 @@ extension FlatteningElement {
   /// Sends an event upstream from the sink pad.
   func sendUpstream(_ event: Event) -> Bool { sink.push(event) }
 }
+
+extension Pad {
+  /// Makes a decoder downstream output all its pictures, without ending the stream.
+  func drainPeer() {
+    push(.stillFrame(true))
+    push(.stillFrame(false))
+  }
+}

@@ -11,20 +11,21 @@ struct PlainCodec: Sendable {
   let mediaType: String
   /// FFmpeg's decoder.
   let softwareDecoder: String
-  /// Base class of decoders whose API takes one picture with its references at a time: va, nvcodec,
-  /// d3d11, v4l2. It loses a reference whose marking changes from long-term to short-term.
-  let strictClass: String
+  /// Decoders that keep a reference whose marking changes from long-term to short-term. Hardware
+  /// decoders lose it: those derived from `GstH265Decoder` (va, nvcodec, d3d11, v4l2) as well as
+  /// NVIDIA's own parser in `nvh265dec` of GStreamer 1.22, which then outputs wrong pictures.
+  var keepRemarkedReferences: Set<String> = []
   /// Decoders that output wrong pictures.
   var unsuitable: Set<String> = []
 
   /// H.265.
   static let h265 = PlainCodec(
     name: "H.265", mediaType: "video/x-h265", softwareDecoder: "avdec_h265",
-    strictClass: "GstH265Decoder")
+    keepRemarkedReferences: ["avdec_h265", "libde265dec"])
   /// H.264. openh264dec decodes streams with B pictures wrongly.
   static let h264 = PlainCodec(
     name: "H.264", mediaType: "video/x-h264", softwareDecoder: "avdec_h264",
-    strictClass: "GstH264Decoder", unsuitable: ["openh264dec"])
+    unsuitable: ["openh264dec"])
 
   /// Returns the error for what cannot be decoded for lack of a decoder.
   func missing(_ what: String) -> ElementError {
@@ -96,6 +97,34 @@ final class InnerDecoder: Sendable {
     change(for: needs, isRunning: true, drain: drain)
   }
 
+  /// Replaces the decoder by one that accepts these caps.
+  ///
+  /// - Parameter drain: makes the old decoder output all its pictures before it is removed.
+  /// - Throws: an ``ElementError`` if there is none, after the missing-plugin message has been
+  ///   posted.
+  func require(_ caps: Caps, drain: () -> Void) throws {
+    guard change(for: Needs(caps: caps), drain: drain) else { throw refusal(of: caps) }
+  }
+
+  /// Posts the missing-plugin message for a stream that no decoder accepts, and returns the error.
+  func refusal(of caps: Caps) -> ElementError {
+    bin.postMissingDecoder(for: caps)
+    return codec.missing(
+      "There is no decoder for this \(codec.name) stream (\(Self.summary(caps)))")
+  }
+
+  /// What decoders have limits for, in words.
+  private static func summary(_ caps: Caps) -> String {
+    guard let structure = caps.first else { return "of unknown format" }
+    var facts: [String] = []
+    if let width = structure.int("width"), let height = structure.int("height") {
+      facts.append("\(width)x\(height)")
+    }
+    if let profile = structure.string("profile") { facts.append("profile \(profile)") }
+    if let level = structure.string("level") { facts.append("level \(level)") }
+    return facts.isEmpty ? "of unknown size and profile" : facts.joined(separator: ", ")
+  }
+
   private func change(for needs: Needs, isRunning: Bool, drain: () -> Void) -> Bool {
     let needs = state.withLock { state in
       Needs(
@@ -103,7 +132,7 @@ final class InnerDecoder: Sendable {
         remarksReferences: needs.remarksReferences || state.needs.remarksReferences)
     }
     for factory in ElementFactory.videoDecoders(for: needs.caps ?? media) {
-      let isStrict = factory.derives(from: codec.strictClass)
+      let isStrict = !codec.keepRemarkedReferences.contains(factory.name)
       guard !Self.bins.contains(factory.name), !codec.unsuitable.contains(factory.name),
         !needs.remarksReferences || !isStrict,
         let decoder = candidate(factory, needs)
@@ -139,7 +168,8 @@ final class InnerDecoder: Sendable {
     guard decoder.setState(.ready), source.possibleCaps.canIntersect(Caps("video/x-raw")) else {
       return nil
     }
-    if let caps = needs.caps, !sink.possibleCaps.canIntersect(caps) { return nil }
+    // Not only some of them: decoders check what they get against their limits.
+    if let caps = needs.caps, !sink.accepts(caps) { return nil }
     return decoder
   }
 

@@ -31,6 +31,10 @@ extension MVCFlatten {
     private var sequence: UInt64 = 0
     private var discontinuity: UInt64 = 0
     private var sentCaps: Caps?
+    /// The SPS that was sent last.
+    private var sps: AVC.SequenceParameterSet?
+    /// The playback segment.
+    private var segment: Event?
     /// Events to be sent after the caps, which are known only with the first picture.
     private var heldEvents: [Event] = []
     /// Events to be sent after the pictures of the buffer with this number.
@@ -96,7 +100,9 @@ extension MVCFlatten {
     }
 
     mutating func setSegment(_ event: Event) {
-      for event in isPart ? PlaybackSegmentEvent.events(for: event) : [event] { send(event) }
+      let events = isPart ? PlaybackSegmentEvent.events(for: event) : [event]
+      for event in events { send(event) }
+      segment = events.last
     }
 
     /// Sends an event after the pictures that came before it.
@@ -197,11 +203,9 @@ extension MVCFlatten {
       let (source, accessUnit) = (picture.stamp, earlierCount &+ UInt64(picture.accessUnit))
       sendWaitingEvents(before: source.number)
       let frameRate = frameRate(input)
-      if picture.isRandomAccess {
-        sequence &+= 1
-        sendCaps(input, frameRate, baseEye)
-      } else if sentCaps == nil {
-        sendCaps(input, frameRate, baseEye)
+      if picture.isRandomAccess { sequence &+= 1 }
+      if picture.isRandomAccess || sentCaps == nil {
+        try sendCaps(input, picture.sequenceParameterSet, frameRate, baseEye)
       }
       let output = Buffer(picture.bytes)
       output.copyHeader(from: source.buffer, metas: false)
@@ -265,17 +269,21 @@ extension MVCFlatten {
     }
 
     /// Sends caps, and the events that wait for them, if they have changed.
-    private mutating func sendCaps(_ input: MVCInput, _ frameRate: Fraction?, _ baseEye: Eye) {
+    ///
+    /// - Throws: an ``ElementError`` if no decoder takes the stream.
+    private mutating func sendCaps(
+      _ input: MVCInput, _ sps: AVC.SequenceParameterSet?, _ frameRate: Fraction?, _ baseEye: Eye
+    ) throws {
+      sps.map { self.sps = $0 }
       let doubles = isFlattening && !isPart
       let rate = frameRate.map {
         doubles && $0.numerator <= .max / 2 ? Fraction($0.numerator * 2, $0.denominator) : $0
       }
-      let caps = input.plainCaps(frameRate: rate, baseEye: doubles ? baseEye : nil)
+      let caps = input.plainCaps(self.sps, frameRate: rate, baseEye: doubles ? baseEye : nil)
       guard sentCaps.map({ !$0.isEqual(to: caps) }) ?? true else { return }
-      if sentCaps == nil, let decoder = element.decoder.current,
-        !element.source.peerAccepts(caps)
-      {
-        _ = decoder.change(for: .init(caps: caps)) {}
+      if let decoder = element.decoder.current, !element.source.peerAccepts(caps) {
+        try decoder.require(caps) { if sentCaps != nil { element.source.drainPeer() } }
+        if sentCaps != nil, let segment { element.source.push(segment) }
       }
       sentCaps = caps
       element.source.push(.caps(caps))

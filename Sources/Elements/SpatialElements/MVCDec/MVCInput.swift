@@ -106,18 +106,29 @@ struct MVCInput {
     framing == other.framing && alignment == other.alignment && baseEye == other.baseEye
   }
 
-  /// Makes the caps of a plain stream.
+  /// Makes the caps of a plain stream, with all that a parser would find out: hardware decoders
+  /// accept no stream without its profile and size.
   ///
   /// - Parameters:
+  ///   - sps: the SPS of the plain stream; nil if unknown.
   ///   - frameRate: pictures a second; nil if unknown.
   ///   - baseEye: the eye that comes first if both eyes' pictures alternate; nil if they do not.
-  func plainCaps(frameRate: Fraction?, baseEye: Eye?) -> Caps {
-    let plain = caps.with(
-      ["stream-format": "byte-stream", "alignment": "au"],
+  func plainCaps(
+    _ sps: AVC.SequenceParameterSet?, frameRate: Fraction?, baseEye: Eye?
+  ) -> Caps {
+    var plain = caps.with(
+      ["stream-format": "byte-stream", "alignment": "au", "parsed": true],
       removing: [
         "codec_data", "profile", "level", "framerate", "multiview-mode", "multiview-flags",
-        "views", "parsed",
+        "views",
       ])
+    if let sps {
+      let (width, height) = sps.visibleSize
+      plain =
+        plain
+        .with(["width": .int(Int32(clamping: width)), "height": .int(Int32(clamping: height))])
+        .withH264ProfileLevel(of: sps.rbsp.dropFirst())
+    }
     let rated = frameRate.map { plain.with(["framerate": .fraction($0)]) } ?? plain
     guard let baseEye else { return rated }
     return rated.withMultiview(.frameByFrame, baseEye == .right ? .rightViewFirst : [])

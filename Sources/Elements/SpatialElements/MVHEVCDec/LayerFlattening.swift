@@ -235,12 +235,14 @@ extension LayerFlattening {
     ) throws {
       guard sets != sentSets else { return }
       guard sentCaps == nil || isRandomAccess || framing != .annexB else { return }
-      sentSets = sets
       element.decoder.current?.noteHeldPictures(sets)
       let record = try input.singleLayerCaps(sets)
       let stream = record.with(["stream-format": "byte-stream"], removing: ["codec_data"])
       let takesStream = takes(stream) || !takes(record) && change(for: stream)
-      if !takesStream, !takes(record) { _ = change(for: record) }
+      if !takesStream, !takes(record), !change(for: record), let decoder = element.decoder.current {
+        throw decoder.refusal(of: record)
+      }
+      sentSets = sets
       framing = takesStream ? .annexB : .lengthPrefixed(lengthSize: 4)
       let caps = takesStream ? stream : record
       guard sentCaps.map({ !$0.isEqual(to: caps) }) ?? true else { return }
@@ -260,9 +262,7 @@ extension LayerFlattening {
     private func change(for needs: InnerDecoder.Needs) -> Bool {
       guard let decoder = element.decoder.current else { return false }
       let isChanged = decoder.change(for: needs) {
-        guard sentCaps != nil else { return }
-        element.source.push(.stillFrame(true))
-        element.source.push(.stillFrame(false))
+        if sentCaps != nil { element.source.drainPeer() }
       }
       guard isChanged else { return false }
       if sentCaps != nil, let segment { element.source.push(segment) }

@@ -126,7 +126,16 @@ struct LayeredInput {
         LayeredCaps.layeredCodecData, SampleEntryBoxes.field, "views", "profile", "tier",
         "level", "multiview-mode", "multiview-flags",
       ])
-    return single.withH265ProfileTierLevel(of: record.bytes)
+    let described = single.withH265ProfileTierLevel(of: record.bytes)
+    // Hardware decoders accept no stream without its size, which a byte stream's caps may lack.
+    guard described.first?.int("width") == nil, let unit = sets.sequenceParameterSets.first else {
+      return described
+    }
+    let (width, height) = try SequenceParameterSet(nalUnit: unit).visibleSize
+    guard width > 0, height > 0 else { return described }
+    return described.with([
+      "width": .int(Int32(clamping: width)), "height": .int(Int32(clamping: height)),
+    ])
   }
 }
 

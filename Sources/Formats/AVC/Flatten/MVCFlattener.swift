@@ -57,6 +57,23 @@ public struct MVCFlattener<Stamp: Sendable>: Sendable {
     public let isFieldPair: Bool
     /// Whether the other view has a picture of the same access unit in the output.
     public let isPaired: Bool
+
+    /// The first SPS in ``bytes``; nil if there is none before the first slice.
+    package var sequenceParameterSet: SequenceParameterSet? {
+      var start = 0
+      // Each NAL unit follows a start code of four bytes, see ``RewrittenUnit``.
+      while let code = bytes[start...].firstRange(of: [0, 0, 1]), code.upperBound < bytes.count {
+        guard let type = NALUnitHeader(bytes.span.bytes.extracting(code.upperBound...))?.type,
+          !type.isBaseSlice
+        else { return nil }
+        start = code.upperBound
+        guard type == .sequenceParameterSet else { continue }
+        let end = bytes[start...].firstRange(of: [0, 0, 1])?.lowerBound ?? bytes.count
+        // A zero byte before the start code belongs to it.
+        return try? SequenceParameterSet(nalUnit: Array(bytes[start..<end]))
+      }
+      return nil
+    }
   }
 
   /// Something that the user may want to know about an access unit.

@@ -121,19 +121,6 @@ extension ElementFactory {
     return templates
   }
 
-  /// Whether the element's class is, or derives from, the C class of this name, such as
-  /// `GstH265Decoder`. Loads the plugin; false if that fails.
-  public func derives(from className: String) -> Bool {
-    guard let loaded = gst_plugin_feature_load(pointer) else { return false }
-    defer { gst_object_unref(UnsafeMutableRawPointer(loaded)) }
-    var type = gst_element_factory_get_element_type(loaded)
-    while type != 0 {
-      if g_type_name(type).map({ String(cString: $0) }) == className { return true }
-      type = g_type_parent(type)
-    }
-    return false
-  }
-
   /// The properties of the class, and the additional properties and the offset of its pads by name
   /// of their template. Loads the plugin; nil if that fails.
   public var properties:

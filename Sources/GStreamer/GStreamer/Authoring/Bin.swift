@@ -26,6 +26,8 @@ extension BinImplementation {
 
   /// Stops an element and removes it from the bin.
   public func removePart(_ element: Element) {
+    // Otherwise a change of the bin's state in another thread may start the element again.
+    gst_element_set_locked_state(element.pointer, 1)
     element.setState(.null)
     gst_bin_remove(bin, element.pointer)
   }

@@ -57,6 +57,11 @@ public class Pad: @unchecked Sendable {
     return gst_pad_peer_query_accept_caps(pointer, caps.pointer) != 0
   }
 
+  /// Whether this pad accepts exactly these caps, which specify all that its template restricts.
+  public func accepts(_ caps: Caps) -> Bool {
+    gst_pad_query_accept_caps(pointer, caps.pointer) != 0
+  }
+
   /// Sends a query to the peer; returns false if it was not answered.
   public func queryPeer(_ query: borrowing Query) -> Bool {
     gst_pad_peer_query(pointer, query.pointer) != 0

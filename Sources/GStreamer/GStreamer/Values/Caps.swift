@@ -151,6 +151,16 @@ extension Caps {
     return result
   }
 
+  /// Returns the caps with the H.264 profile and level of an SPS without its NAL unit header, or
+  /// unchanged if it is too short or the caps are not `video/x-h264`.
+  public func withH264ProfileLevel(of sps: some Sequence<UInt8>) -> Caps {
+    let profileLevel = Array(sps.prefix(3))
+    guard mediaType == "video/x-h264", profileLevel.count == 3 else { return self }
+    let result = with()
+    gst_codec_utils_h264_caps_set_level_and_profile(result.pointer, profileLevel, 3)
+    return result
+  }
+
   /// Returns the caps with the AAC profile and level of an AudioSpecificConfig (ISO/IEC 14496-3),
   /// or unchanged if the latter is too short.
   public func withAACProfileAndLevel(of configuration: [UInt8]) -> Caps {
