@@ -113,7 +113,7 @@ final class InnerDecoder: Sendable {
       "There is no decoder for this \(codec.name) stream (\(Self.summary(caps)))")
   }
 
-  /// What decoders have limits for, in words.
+  /// Returns the properties that decoders have limits for, in words.
   private static func summary(_ caps: Caps) -> String {
     guard let structure = caps.first else { return "of unknown format" }
     var facts: [String] = []
