@@ -8,6 +8,7 @@
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <stdlib.h>
 
 // Returns the mean of a picture's samples, from 0 to 255.
 static double brightness(GstSample *sample) {
@@ -23,6 +24,24 @@ static double brightness(GstSample *sample) {
     for (int x = 0; x < width; x++) sum += rows[y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + x];
   gst_video_frame_unmap(&frame);
   return (double)sum / width / height;
+}
+
+// Returns the next sample; NULL at the end. An error of any element ends the program.
+static GstSample *pull(GstAppSink *sink, GstElement *pipeline) {
+  for (;;) {
+    GstSample *sample = gst_app_sink_try_pull_sample(sink, GST_SECOND / 10);
+    if (sample) return sample;
+    GstBus *bus = gst_element_get_bus(pipeline);
+    GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+    gst_object_unref(bus);
+    if (message) {
+      GError *error = NULL;
+      gst_message_parse_error(message, &error, NULL);
+      g_printerr("error: %s\n", error->message);
+      exit(1);
+    }
+    if (gst_app_sink_is_eos(sink)) return NULL;
+  }
 }
 
 int main(int count, char **arguments) {
@@ -48,8 +67,7 @@ int main(int count, char **arguments) {
   GstAppSink *right = GST_APP_SINK(gst_bin_get_by_name(GST_BIN(pipeline), "right"));
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   for (;;) {
-    // NULL at the end and after an error.
-    GstSample *one = gst_app_sink_pull_sample(left), *other = gst_app_sink_pull_sample(right);
+    GstSample *one = pull(left, pipeline), *other = pull(right, pipeline);
     if (!one || !other) break;
     const guint64 time = gst_segment_to_stream_time(
         gst_sample_get_segment(one), GST_FORMAT_TIME, GST_BUFFER_PTS(gst_sample_get_buffer(one)));
@@ -57,12 +75,9 @@ int main(int count, char **arguments) {
     gst_sample_unref(one);
     gst_sample_unref(other);
   }
-  GstBus *bus = gst_element_get_bus(pipeline);
-  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
-  if (message) {
-    gst_message_parse_error(message, &error, NULL);
-    g_printerr("error: %s\n", error->message);
-  }
   gst_element_set_state(pipeline, GST_STATE_NULL);
-  return message != NULL;
+  gst_object_unref(left);
+  gst_object_unref(right);
+  gst_object_unref(pipeline);
+  return 0;
 }

@@ -176,7 +176,7 @@ import enum HEVC.NALUnitFraming
   @Test(
     "a stream cut short at any place",
     .enabled(if: MVCMedia.isThere, "the folder ../shared/mvc-media is absent"), .tags(.long),
-    arguments: damaged)
+    arguments: damaged.sampled(4))
   func truncated(name: String) throws {
     let bytes = try MVCMedia.bytes(name)
     for count in stride(from: 0, to: min(bytes.count, 6000), by: 13) {
@@ -207,7 +207,7 @@ import enum HEVC.NALUnitFraming
   @Test(
     "NAL units lost, repeated and in another order",
     .enabled(if: MVCMedia.isThere, "the folder ../shared/mvc-media is absent"), .tags(.long),
-    arguments: damaged)
+    arguments: damaged.sampled(4))
   func shuffled(name: String) throws {
     let units = nalUnits(try MVCMedia.bytes(name))
     var dice = Dice(UInt64(units.count))

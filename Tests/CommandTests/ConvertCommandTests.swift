@@ -97,7 +97,7 @@ struct ConvertCommandTests {
     arguments: [
       ("side-by-side", false, "sbs"), ("side-by-side", true, "sbs"), ("top-bottom", false, "tb"),
       ("top-bottom", true, "tb"),
-    ])
+    ].sampled(2))
   func packing(mode: String, half: Bool, pipeline: String) async throws {
     try makeSpatial()
     try await TestMovie.play(
@@ -203,7 +203,7 @@ struct ConvertCommandTests {
 
   @Test(
     "pictures that the movie's display matrix turns are turned once",
-    arguments: ["90", "180", "270"])
+    arguments: ["90", "180", "270"].sampled(1))
   func turned(degrees: String) async throws {
     /// The likeness in decibels of a movie's base view, cropped, to another movie, cropped, both as
     /// FFmpeg displays them.

@@ -59,7 +59,19 @@ struct DocumentTests {
     let broken = try folder.write("version: 2\nelements: { a: { typ: queue } }\n", to: "b.yaml")
     let mistakes = try Python.lines([tool, schema, broken])
     #expect(mistakes.count == 2, "\(mistakes)")
-    // With the installed elements, types and properties are checked, too.
+  }
+
+  @Test(
+    "with the installed elements, the schema checks their types and properties, too",
+    .tags(.judge, .exhaustive), .enabled("no jsonschema") { Python.hasJSONSchema })
+  func schemaOfElements() throws {
+    let folder = try TemporaryFolder()
+    let tool = Repository.url.appending(path: "Tests/Tools/validate_schema.py").path()
+    let pipelines = Repository.url.appending(path: "pipelines")
+    let names = try #require(FileManager.default.subpaths(atPath: pipelines.path()))
+    let files = names.map {
+      pipelines.appending(path: $0).path()
+    }
     let full = try folder.write(
       try Command.run(["schema", "--elements"], in: folder).output, to: "full.json")
     // The validator reads it slowly.

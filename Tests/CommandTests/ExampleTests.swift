@@ -71,6 +71,12 @@ struct ExampleTests {
     let info = try Command.run(["info", "spatial.mov"], in: folder).output
     #expect(info.contains("in 3D on Apple Vision Pro") && info.contains("mp4a"), "\(info)")
 
+    let reader = examples.appending(path: "python/both_eyes.py").path
+    let read = try Program.run(["/usr/bin/python3", reader, "spatial.mov"], in: folder.url)
+    let arrays = read.output.split(separator: "\n")
+    #expect(read.status == 0 && arrays.count == 50, "\(read)")
+    #expect(arrays.first?.hasPrefix("0.000 s: (180, 320, 3) ") == true)
+
     let source = examples.appending(path: "c/compare-eyes.c").path
     let compiled = try Program.run(
       [
@@ -84,6 +90,13 @@ struct ExampleTests {
     let lines = compared.output.split(separator: "\n")
     #expect(compared.status == 0 && lines.count == 50, "\(compared)")
     #expect(lines.first?.hasPrefix("0.000 s: ") == true && lines.last?.hasPrefix("1.960") == true)
+
+    // A file that is no movie ends both with its reason.
+    let noise = try folder.write("no movie", to: "noise.mov")
+    for program in [["/usr/bin/python3", reader], [folder.path("compare-eyes")]] {
+      let failed = try Program.run(program + [noise], in: folder.url)
+      #expect(failed.status == 1 && failed.output.contains("error: "), "\(failed)")
+    }
   }
 
   @Test("TwoCameras writes a movie that headsets accept, with another movie's audio")

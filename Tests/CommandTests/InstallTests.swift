@@ -157,7 +157,7 @@ struct InstallTests {
     #expect(try files(below: "").isEmpty)
   }
 
-  @Test("the tarball installs, runs and uninstalls")
+  @Test("the tarball installs, runs and uninstalls", .tags(.exhaustive))
   func tarball() throws {
     let adapters = try TemporaryFolder()
     let adapter = try makeAdapter(in: adapters)
@@ -197,7 +197,7 @@ struct InstallTests {
     }
   }
 
-  @Test("the Debian package holds everything, and lintian finds no error")
+  @Test("the Debian package holds everything, and lintian finds no error", .tags(.exhaustive))
   func package() throws {
     let adapters = try TemporaryFolder()
     let adapter = try makeAdapter(in: adapters)

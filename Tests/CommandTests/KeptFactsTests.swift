@@ -68,7 +68,7 @@ struct KeptFactsTests {
 
   @Test(
     "every fact of a movie stays, or is in the list of what must differ",
-    arguments: ["movie.mov", "movie.mp4", "movie.mkv"], ["out.mov", "out.mp4"])
+    arguments: ["movie.mov", "movie.mp4", "movie.mkv"], ["out.mov", "out.mp4"].sampled(1))
   func facts(input: String, output: String) async throws {
     try await make(input)
     var kinds = ["convert"]

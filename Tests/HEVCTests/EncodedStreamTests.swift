@@ -22,7 +22,7 @@ struct EncodedStreamTests {
   @Test(
     "both eyes are flattened in a conforming order, for the references of each preset",
     .tags(.judge),
-    arguments: presets)
+    arguments: presets.sampled(3))
   func strictness(_ preset: Configuration.Preset) throws {
     let units = try accessUnits(of: stream(preset, count: 75))
     let frames = try Decoder.frames(of: units.flatMap(\.bytes))

@@ -2,6 +2,7 @@
 
 import ISOBMFF
 import Packager
+import TestKit
 import Testing
 
 /// One eye, with a playlist of keyframes.
@@ -173,7 +174,8 @@ struct SilenceTests {
     #expect(!lists[1 - stopped].segments.contains { $0.isGap }, "\(lists[1 - stopped].text)")
   }
 
-  @Test("sources that come and go at random never break the playlists", arguments: 0..<40)
+  @Test(
+    "sources that come and go at random never break the playlists", arguments: (0..<40).sampled(8))
   func random(seed: UInt64) throws {
     var random = SplitMix(state: seed)
     func silence() -> Range<Int64> {

@@ -41,7 +41,7 @@ struct ConversionTests {
   @Test(
     "frames, times and audio of a decoded file are unchanged", .tags(.judge),
     Judge.isThere,
-    arguments: ["30/1", "30000/1001", "24000/1001"], ["mov", "mp4"])
+    arguments: ["30/1", "30000/1001", "24000/1001"].sampled(1), ["mov", "mp4"])
   func conversion(rate: String, container: String) async throws {
     let input = try await makeInput(rate: rate, frames: 60, packets: 94)
     let output = folder.path("output." + container)

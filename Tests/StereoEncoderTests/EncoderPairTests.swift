@@ -44,7 +44,7 @@ struct EncoderPairTests {
 
   @Test(
     "both eyes have the same frame types, with the requested keyframes", .tags(.long),
-    arguments: cases)
+    arguments: cases.sampled(6))
   func staysInStep(_ test: Case) throws {
     let scene = TestScene(width: 96, height: 64, bitDepth: test.bitDepth)
     var configuration = scene.configuration
