@@ -11,8 +11,10 @@
 # make x265-adapter [PREFIX=/usr/local] [DESTDIR=...]
 #                                                  what is installed there encodes with the libx265 whose x265.h
 #                                                  the C compiler finds, too; needs no Swift
-# make deb                                         a Debian package, in .build/packages
-# make tarball                                     the built files and install.sh, in .build/packages
+# make deb [ARCH=arm64]                            a Debian package, in .build/packages; for arm64, made by
+#                                                  Debian's Swift in a root of sid
+# make tarball [ARCH=arm64]                        the built files and install.sh, in .build/packages
+# make release                                     all files of a release, from a clean tag (docs/releasing.md)
 # make bench                                       the figures of docs/figures.md
 # make soak [MINUTES=120]                          live, and looking around in a window, each for that long
 # make fuzz [SECONDS=600]                          looks for input that the readers do not stand
@@ -24,8 +26,9 @@
 # make format                                      swift format, in place
 
 SWIFT_BUILD = swift build -c release --disable-local-rpath
-PLUGIN = .build/release/libgstspatial.so
-COMMAND = .build/release/gst-spatial
+BUILT = .build/release
+PLUGIN = $(BUILT)/libgstspatial.so
+COMMAND = $(BUILT)/gst-spatial
 VERSION_FILE = Sources/Model/StereoVideo/ProjectVersion.swift
 VERSION := $(shell sed -n 's/.* current = "\(.*\)"/\1/p' $(VERSION_FILE))
 RELEASE_DATE := $(shell sed -n 's/.* releaseDate = "\(.*\)"/\1/p' $(VERSION_FILE))
@@ -62,7 +65,7 @@ MINUTES ?= 120
 # if Debian's cannot be had; nor what libx265 4.1 and 4.2 cannot do.
 MAY_SKIP ?= --may-skip ../shared/media --may-skip ../shared/mvc-media --may-skip "only root" --may-skip Chromium --may-skip "libx265 4.1"
 .PHONY: setup plugin command demo lint check test test-all bench docs tsan asan campaign kills soak fuzz install \
-  uninstall x265-adapter adapters deb tarball format
+  uninstall x265-adapter adapters deb tarball release format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -179,11 +182,20 @@ x265-adapter:
 adapters:
 	@scripts/x265-builds adapters $(ADAPTERS)
 
+ifeq ($(ARCH),arm64)
+deb tarball:
+	@scripts/cross gstspatial gst-spatial
+	@scripts/cross-package $@ $(VERSION) "$(PACKAGES)"
+else
 deb: command adapters
 	@packaging/deb $(VERSION) "$(PACKAGES)" "$(ADAPTERS)"
 
 tarball: command adapters
 	@packaging/tarball $(VERSION) "$(PACKAGES)"
+endif
+
+release:
+	@scripts/release $(VERSION)
 
 format:
 	swift format -i -r Package.swift Sources Plugins Tests Benchmarks Fuzz

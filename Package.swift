@@ -1,5 +1,6 @@
-// swift-tools-version: 6.3
+// swift-tools-version: 6.2
 // SPDX-License-Identifier: MPL-2.0
+import Foundation
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -23,6 +24,14 @@ let unoptimized =
   + [
     .unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"])
   ]
+
+/// Another package that the command uses. A source archive has it in the folder `vendor`, with
+/// those that it uses itself (`scripts/sources`), and builds without a network.
+func dependency(_ name: String, from version: Version) -> Package.Dependency {
+  FileManager.default.fileExists(atPath: Context.packageDirectory + "/vendor")
+    ? .package(path: "vendor/\(name)")
+    : .package(url: "https://github.com/apple/\(name)", from: version)
+}
 
 /// A library of another package that only the command uses.
 func command(_ name: String, of package: String) -> Target.Dependency {
@@ -53,8 +62,8 @@ let package = Package(
   // A program that depends on a library alone need not fetch what only the command uses.
   traits: [.default(enabledTraits: ["Command"]), "Command"],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    dependency("swift-argument-parser", from: "1.8.2"),
+    dependency("swift-nio", from: "2.101.2"),
   ],
   targets: [
     // A target imports what stands above it here, and nothing that stands below it.

@@ -20,7 +20,7 @@ private let target: FuzzTarget = {
 }()
 
 /// Runs the target with one input; called by libFuzzer.
-@c(LLVMFuzzerTestOneInput)
+@_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   target.run(Array(UnsafeBufferPointer(start: data, count: size)))
   return 0
@@ -28,7 +28,7 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 
 /// Runs a DamageCampaign instead of fuzzing if the target is `damage`; called by libFuzzer at its
 /// start.
-@c(LLVMFuzzerInitialize)
+@_cdecl("LLVMFuzzerInitialize")
 public func prepare(
   _ count: UnsafeMutablePointer<CInt>?,
   _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>?

@@ -4,5 +4,5 @@ import GStreamer
 import SpatialElements
 
 /// The entry point that GStreamer looks up in `libgstspatial.so`.
-@c(gst_plugin_spatial_get_desc)
+@_cdecl("gst_plugin_spatial_get_desc")
 public func pluginDescriptor() -> UnsafeRawPointer { spatialPlugin.makeDescriptor() }

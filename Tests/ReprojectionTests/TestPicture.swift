@@ -83,13 +83,18 @@ final class TestPicture {
         // Closes at the right edge where the width is a multiple.
         let next = ((column + 1) * step >= width) ? 0 : column + 1
         func hash(_ x: Int, _ y: Int) -> Double {
-          var h = UInt64(x &* 7919 &+ y &* 104_729 &+ kind &* 1_299_709 &+ octave &* 15_485_863)
+          let place: Int = x &* 7919 &+ y &* 104_729
+          let which: Int = kind &* 1_299_709 &+ octave &* 15_485_863
+          var h = UInt64(place &+ which)
           h = (h ^ (h >> 15)) &* 0x9E37_79B9_7F4A_7C15
           h ^= h >> 31
           return Double(h & 0xFFFF) / 65535 - 0.5
         }
-        let upper = hash(column, row) * (1 - partX) + hash(next, row) * partX
-        let lower = hash(column, row + 1) * (1 - partX) + hash(next, row + 1) * partX
+        func across(_ row: Int) -> Double {
+          let (left, right): (Double, Double) = (hash(column, row), hash(next, row))
+          return left * (1 - partX) + right * partX
+        }
+        let (upper, lower): (Double, Double) = (across(row), across(row + 1))
         sum += upper * (1 - partY) + lower * partY
       }
       return 120 + 55 * sum

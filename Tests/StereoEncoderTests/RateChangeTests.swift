@@ -79,8 +79,9 @@ struct RateChangeTests {
     let units = try units(300, limits(1200), changes: [120: limits(300), 240: .quality(14)])
     let total = totals(units)
     // Bits a second of thirty pictures, in kbit.
-    let rates = [60..<120, 150..<240, 241..<300].map { range in
-      Double(total[range].reduce(0, +)) * 8 / 1000 * 30 / Double(range.count)
+    let rates = [60..<120, 150..<240, 241..<300].map { range -> Double in
+      let bytes: Int = total[range].reduce(0, +)
+      return Double(bytes) * 8 / 1000 * 30 / Double(range.count)
     }
     #expect((700...1300).contains(rates[0]), "\(rates)")
     #expect((200...345).contains(rates[1]), "\(rates)")

@@ -139,6 +139,6 @@ extension String {
     let name = self[start...]
     // A leading dot, as in ".profile", does not begin an extension.
     let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
-    return self[..<dot] + suffix + self[dot...]
+    return "\(self[..<dot])\(suffix)\(self[dot...])"
   }
 }

@@ -30,7 +30,7 @@
       __typeof__(((x265_api *)0)->encoder_encode), \
       int (*)(x265_encoder *, x265_nal **, uint32_t *, x265_picture *, x265_picture **))
 // The maximum number of layers in any build of x265 4.0.
-#define MAX_LAYERS 2
+#define MAX_CODED_PICTURES 2
 
 _Static_assert(
     CX265_TYPE_AUTO == X265_TYPE_AUTO && CX265_TYPE_IDR == X265_TYPE_IDR &&
@@ -220,7 +220,7 @@ static int32_t encoder_encode(
   }
   x265_nal *nals = NULL;
   uint32_t count = 0;
-  x265_picture *outputs[MAX_LAYERS] = {encoder->output};
+  x265_picture *outputs[MAX_CODED_PICTURES] = {encoder->output};
   void *output = RETURNS_LAYER_ARRAY ? (void *)outputs : encoder->output;
   int result = encoder->api->encoder_encode(encoder->encoder, &nals, &count, input, output);
   if (result < 0) return result;

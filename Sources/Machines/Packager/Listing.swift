@@ -86,12 +86,12 @@ extension FileNames {
     let zeros = first[..<place].reversed().prefix { $0 == "0" }.count
     let start = first.index(place, offsetBy: -zeros)
     let number = zeros == 0 ? "$Number$" : "$Number%0\(zeros + 1)d$"
-    return first[..<start] + number + first[first.index(after: place)...]
+    return "\(first[..<start])\(number)\(first[first.index(after: place)...])"
   }
 
   /// Returns the path of the playlist for players without layout support, such as `main-2d.m3u8`.
   static func flat(_ path: String) -> String {
     guard let dot = path.lastIndex(of: ".") else { return path + "-2d" }
-    return path[..<dot] + "-2d" + path[dot...]
+    return "\(path[..<dot])-2d\(path[dot...])"
   }
 }

@@ -79,8 +79,9 @@ struct TwoPassFiles {
   init(_ output: String) {
     let name = output.lastIndex(of: "/").map { output.index(after: $0) } ?? output.startIndex
     let dot = output[name...].lastIndex(of: ".") ?? output.endIndex
-    statistics = output[..<dot] + ".pass1"
-    (movie, incomplete) = (statistics + output[dot...], statistics + ".incomplete" + output[dot...])
+    statistics = "\(output[..<dot]).pass1"
+    movie = "\(statistics)\(output[dot...])"
+    incomplete = "\(statistics).incomplete\(output[dot...])"
   }
 
   /// Returns the reason that two passes are not possible; nil if they are.

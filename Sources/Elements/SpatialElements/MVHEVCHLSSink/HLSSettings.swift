@@ -86,7 +86,7 @@ struct HLSSettings: Sendable {
   private static func iFramePlaylist(_ playlist: String) -> String {
     guard let slash = playlist.lastIndex(of: "/"), playlist[..<slash].contains("%s") else {
       guard let dot = playlist.lastIndex(of: ".") else { return playlist + "-iframe" }
-      return playlist[..<dot] + "-iframe" + playlist[dot...]
+      return "\(playlist[..<dot])-iframe\(playlist[dot...])"
     }
     return playlist[...slash] + "iframe.m3u8"
   }

@@ -178,7 +178,7 @@ extension LayeredFrameEncoder {
     let place = slice.map { $0.lowerBound - 4 } ?? 0
     let length = UInt32(clamping: unit.count)
     let prefix = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
-    return Buffer(Array(bytes[..<place]) + prefix + unit + bytes[place...])
+    return Buffer(Array(bytes[..<place]) + prefix + unit + Array(bytes[place...]))
   }
 }
 

@@ -39,7 +39,8 @@ public enum FLACHeaders {
       [0x7F] + Array("FLAC".utf8)
       + [1, 0, UInt8(truncatingIfNeeded: others >> 8), UInt8(truncatingIfNeeded: others)]
       + Array("fLaC".utf8)
-    return [start + first] + headers.dropFirst()
+    headers[0] = start + first
+    return headers
   }
 
   /// Returns the concatenated metadata blocks, the last one marked as such; nil if the first is not

@@ -252,8 +252,9 @@ private func captionTriplets(_ bytes: [UInt8], _ type: GstVideoCaptionType) -> [
     return stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [0xFC, bytes[$0], bytes[$0 + 1]] }
   case GST_VIDEO_CAPTION_TYPE_CEA608_S334_1A:
     // The first bit is set for the first field.
-    return stride(from: 0, to: bytes.count - 2, by: 3).flatMap {
-      [bytes[$0] & 0x80 != 0 ? 0xFC : 0xFD, bytes[$0 + 1], bytes[$0 + 2]]
+    return stride(from: 0, to: bytes.count - 2, by: 3).flatMap { index -> [UInt8] in
+      let type: UInt8 = bytes[index] & 0x80 != 0 ? 0xFC : 0xFD
+      return [type, bytes[index + 1], bytes[index + 2]]
     }
   case GST_VIDEO_CAPTION_TYPE_CEA708_CDP:
     // `cdp_header` of SMPTE ST 334-2, then perhaps a time code, then `ccdata_section`.

@@ -54,15 +54,24 @@ public struct ByteSpool: ~Copyable, Sendable {
   ///
   /// - Parameter limit: Maximum size of the file, in bytes.
   public init(limit: UInt64 = 1 << 36) throws(Failure) {
+    self.init(try Self.emptyFile(), limit)
+  }
+
+  // In two steps, since the compiler of Swift 6.2 fails at an initializer of this type that throws.
+  private init(_ file: Int32, _ limit: UInt64) {
+    self.file = file
     self.limit = limit
+  }
+
+  /// Returns the descriptor of a new file without a name.
+  private static func emptyFile() throws(Failure) -> Int32 {
     let folders = [getenv("TMPDIR").map { String(cString: $0) }, "/var/tmp", "/tmp"]
     for folder in folders.compactMap(\.self) {
       var path = Array("\(folder)/movie-XXXXXX".utf8CString)
       let file = mkstemp(&path)
       guard file >= 0 else { continue }
       unlink(path)
-      self.file = file
-      return
+      return file
     }
     throw .system(errno)
   }

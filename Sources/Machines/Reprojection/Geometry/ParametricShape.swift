@@ -167,15 +167,19 @@ struct ParametricShape: Sendable {
 
   func positions(of ray: Rays) -> Positions {
     let own = ray.turned(by: lanes)
-    let inverse = 1 / (own.x * own.x + own.y * own.y + own.z * own.z + 1e-30).squareRoot()
+    // In steps with types, which Swift 6.2 needs.
+    let across: Floats = own.x * own.x + own.y * own.y
+    let length: Floats = (across + own.z * own.z + 1e-30).squareRoot()
+    let inverse = 1 / length
     let ahead = own.z * inverse
     let scale = inverse / maximum(ahead + Float(offset), 1e-4)
     let (a, b) = (own.x * scale, own.y * scale)
-    let square = a * a + b * b
-    let radial = (square * Float(k2) + Float(k1)) * square + 1
+    let square: Floats = a * a + b * b
+    let radial: Floats = (square * Float(k2) + Float(k1)) * square + 1
     let cross = a * b
-    let u = a * radial + cross * Float(2 * p1) + (square + a * a * 2) * Float(p2)
-    let v = b * radial + cross * Float(2 * p2) + (square + b * b * 2) * Float(p1)
+    let (stretchedX, stretchedY): (Floats, Floats) = (square + a * a * 2, square + b * b * 2)
+    let u: Floats = a * radial + cross * Float(2 * p1) + stretchedX * Float(p2)
+    let v: Floats = b * radial + cross * Float(2 * p2) + stretchedY * Float(p1)
     let x =
       (u * Float(focalX) + v * Float(skew) + Float(centreX - halfWidth)) * Float(1 / halfWidth)
     let y = (v * Float(focalY) + Float(centreY - halfHeight)) * Float(1 / halfHeight)

@@ -48,7 +48,9 @@ func sampleLinear8RowPairs(_ run: SampleRun) {
       let quads = SIMD4(quad(lane), quad(lane &+ 1), quad(lane &+ 2), quad(lane &+ 3))
       let pairs = unsafeBitCast(quads, to: SIMD8<UInt16>.self)
       // Offset by half the range, so that the means are signed.
-      let columns = ((pairs & 0xFF) &* up &+ (pairs &>> 8) &* down) ^ 0x8000
+      let upper: SIMD8<UInt16> = (pairs & 0xFF) &* up
+      let lower: SIMD8<UInt16> = (pairs &>> 8) &* down
+      let columns = (upper &+ lower) ^ 0x8000
       let sum = multiplyAdd(
         unsafeBitCast(columns, to: SIMD8<Int16>.self), unsafeBitCast(across, to: SIMD8<Int16>.self))
       return (sum &+ (0x8000 &* 256 &+ 0x8000)) &>> 16

@@ -80,9 +80,11 @@ final class MipPlane {
     while index &+ 8 <= count {
       let one = upper.loadUnaligned(fromByteOffset: 2 &* index, as: SIMD8<UInt16>.self)
       let other = lower.loadUnaligned(fromByteOffset: 2 &* index, as: SIMD8<UInt16>.self)
-      let sum = (one & 0xFF) &+ (one &>> 8) &+ (other & 0xFF) &+ (other &>> 8) &+ 2
+      let above: SIMD8<UInt16> = (one & 0xFF) &+ (one &>> 8)
+      let below: SIMD8<UInt16> = (other & 0xFF) &+ (other &>> 8)
       target.storeBytes(
-        of: (sum &>> 2).lanes(as: UInt8.self), toByteOffset: index, as: SIMD8<UInt8>.self)
+        of: ((above &+ below &+ 2) &>> 2).lanes(as: UInt8.self), toByteOffset: index,
+        as: SIMD8<UInt8>.self)
       index &+= 8
     }
     return index
