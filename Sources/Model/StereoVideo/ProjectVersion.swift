@@ -5,7 +5,7 @@ public enum ProjectVersion {
   /// The project's name in the files it writes.
   public static let name = "gst-spatial"
   /// The version, following semantic versioning.
-  public static let current = "0.2.0"
+  public static let current = "0.3.0"
   /// The release date (YYYY-MM-DD), in the form GStreamer expects.
-  public static let releaseDate = "2026-11-22"
+  public static let releaseDate = "2026-11-27"
 }
