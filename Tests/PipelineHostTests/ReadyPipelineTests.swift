@@ -182,6 +182,14 @@ struct ReadyPipelineTests {
     let main = try String(contentsOfFile: place + "/main.m3u8", encoding: .utf8)
     #expect(main.contains("REQ-VIDEO-LAYOUT=\"CH-STEREO\"") && main.contains("TYPE=AUDIO"))
     #expect(FileManager.default.fileExists(atPath: place + "/manifest.mpd"))
+    // A second run replaces it if that is allowed, and tells that it is not.
+    let packager = try HostedPipeline.load(
+      Repository.pipeline("mvhevc-to-hls"), arguments: ["input=\(spatial)"])
+    let told = await #expect(throws: RunFailure.self) { try await PipelineRun(packager).run() }
+    #expect(told?.description.contains("of a finished stream; overwrite=true (--force") == true)
+    var options = PipelineRun.Options()
+    options.overwrites = true
+    try await PipelineRun(packager, options: options).run()
     // The initialization section and the one segment are a movie.
     let tracks: [(String, FourCC)] = [("video_0", "vide"), ("audio_0", "soun")]
     for (name, track) in tracks {

@@ -47,6 +47,35 @@ struct HLSDiskTests {
   }
 
   @Test(
+    "a finished stream, or one that keeps all segments, is only replaced with overwrite, and wholly"
+  )
+  func finished() async throws {
+    let first =
+      folder.video(60, "key-int-max=30") + folder.audio(94).replacing("audio_0", with: "audio_1")
+    try await play(first + folder.sink("playlist-type=vod target-duration=1"))
+    _ = try folder.temporaryFolder.write("", to: "disk/video_0/notes.txt")
+    let files = try folder.files().sorted()
+    let list = try folder.text("video_0/index.m3u8")
+    for properties in ["playlist-type=vod", "playlist-type=event", "playlist-type=unspecified"] {
+      let told = try await failure(
+        of: folder.video(30, "") + folder.sink("target-duration=1 \(properties)"))
+      #expect(
+        told.message.contains("main.m3u8' is there already, of a finished stream")
+          && told.message.contains("overwrite=true"), "\(told)")
+      #expect(try folder.files().sorted() == files)
+      #expect(try folder.text("video_0/index.m3u8") == list)
+    }
+    try await play(
+      folder.video(30, "")
+        + folder.sink("playlist-type=vod target-duration=1 mono-rendition=false overwrite=true"))
+    #expect(
+      try folder.files().sorted() == [
+        "main.m3u8", "video_0", "video_0/iframe.m3u8", "video_0/index.m3u8",
+        "video_0/init00000.mp4", "video_0/notes.txt", "video_0/segment00000.m4s",
+      ])
+  }
+
+  @Test(
     "names that would be given twice are refused",
     arguments: [
       ("location=%s/all.m4s", "needs %05d"), ("location=%05d.m4s", "needs %s"),

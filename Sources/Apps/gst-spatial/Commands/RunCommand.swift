@@ -29,7 +29,7 @@ struct RunCommand: AsyncParsableCommand {
 
   @OptionGroup var arguments: PipelineArguments
 
-  @Flag(name: [.customShort("y"), .long], help: "Replace existing outputs.")
+  @Flag(name: [.customShort("y"), .long], help: "Replace existing outputs, streams as a whole.")
   var force = false
 
   @Flag(help: "Check everything and show what would be done.")

@@ -52,6 +52,7 @@ struct HLSSettings: Sendable {
   var hasIFramePlaylist = true
   var sendsKeyframeRequests = true
   var continues = false
+  var overwrites = false
   /// Names of pads, separated by commas.
   var forcedSubtitles: String?
 
@@ -161,6 +162,11 @@ struct HLSSettings: Sendable {
       "append", nick: "Append",
       blurb: "Whether to append to existing playlists, after a discontinuity, instead of "
         + "overwriting them", default: false, at: \.continues),
+    .bool(
+      "overwrite", nick: "Overwrite",
+      blurb: "Whether to remove the stream of an earlier run that has these names, unless it is "
+        + "the window of a live stream, which another one may replace", default: false,
+      at: \.overwrites),
     .string(
       "forced-subtitles", nick: "Forced subtitles",
       blurb: "Pads whose subtitles players show even if the viewer wants none, separated by "

@@ -198,7 +198,7 @@ extension MVHEVCHLSSink.Streaming {
       switch step {
       case .file(let kind, let path, let blocks):
         do {
-          try output.own(owned)
+          try takeOver()
           try output.write(kind, blocks, to: path)
         } catch {
           isBroken = true
@@ -213,15 +213,6 @@ extension MVHEVCHLSSink.Streaming {
         }
       }
     }
-  }
-
-  /// The file that stands for the whole presentation.
-  private var owned: String? {
-    let names = element.settings.current.packager.names
-    guard let rendition = inputs.values.first(where: { $0.isDescribed })?.stream.name else {
-      return nil
-    }
-    return names.multivariantPlaylist ?? names.playlistPath(ofRendition: rendition)
   }
 
   private mutating func tell(_ segment: PackagedSegment) {

@@ -49,6 +49,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var isBroken = false
     var hasPostedEnd = false
     var hasWarned = false
+    /// Whether the folder has been taken over from earlier runs.
+    var hasTakenOver = false
     /// The latest jump of a stream's timestamps, which is undone.
     var timelineShift: RunningTime = 0
   }

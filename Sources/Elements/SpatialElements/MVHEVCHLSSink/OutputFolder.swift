@@ -87,6 +87,39 @@ final class OutputFolder {
 
   func remove(_ path: String) { unlink(path) }
 
+  /// Removes all files that earlier runs have left of a presentation, first those by which players
+  /// find the others.
+  func remove(_ earlier: EarlierPresentation) {
+    for path in earlier.lists {
+      unlink(path)
+      unlink(path + ".tmp")
+    }
+    for rendition in earlier.renditions {
+      for (folder, isOwn) in earlier.folders(of: rendition) {
+        for name in Self.files(in: folder.isEmpty ? "." : folder) {
+          let path = folder.isEmpty ? name : folder + "/" + name
+          if earlier.holds(path, of: rendition) { unlink(path) }
+        }
+        // It stays if it holds anything else.
+        if isOwn { rmdir(folder) }
+      }
+    }
+  }
+
+  /// Returns the names of the files in a folder; none if it cannot be read.
+  private static func files(in folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        })
+    }
+    return names
+  }
+
   /// Reads a playlist; nil if there is none.
   ///
   /// - Throws: an ``ElementError`` if it cannot be read.
@@ -154,11 +187,9 @@ struct PresentationOutput {
     self.element = element
   }
 
-  /// Makes sure that no other run writes the presentation. An application that takes the bytes
-  /// keeps order itself.
-  func own(_ path: String?) throws {
-    let signal = PackagerOutput<Buffer>.FileKind.mediaPlaylist.signal
-    if let path, !element.hasHandler(of: signal) { try folder.own(path) }
+  /// Whether the playlists are files, and not streams of an application, which keeps order itself.
+  var isFolder: Bool {
+    !element.hasHandler(of: PackagerOutput<Buffer>.FileKind.mediaPlaylist.signal)
   }
 
   /// Writes a file, or hands it to the application.

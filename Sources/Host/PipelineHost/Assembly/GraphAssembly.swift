@@ -27,6 +27,8 @@ final class GraphAssembly: Sendable {
   /// The `location` of sinks that write to a different file than the pipeline file says, by
   /// element.
   private let locations: [Int: String]
+  /// Whether sinks may replace what is there.
+  private let overwrites: Bool
   /// Called with errors while the pipeline runs, from any thread.
   let report: @Sendable (Diagnostic) -> Void
   /// Called with warnings, from any thread.
@@ -35,12 +37,13 @@ final class GraphAssembly: Sendable {
 
   init(
     _ graph: ResolvedGraph, registry: InstalledElements, locations: [Int: String],
-    report: @escaping @Sendable (Diagnostic) -> Void,
+    overwrites: Bool = false, report: @escaping @Sendable (Diagnostic) -> Void,
     warn: @escaping @Sendable (Diagnostic) -> Void
   ) {
     self.graph = graph.repeating(Self.maximumPadCount)
     self.registry = registry
     self.locations = locations
+    self.overwrites = overwrites
     self.report = report
     self.warn = warn
     pipeline = Pipeline()
@@ -140,6 +143,12 @@ final class GraphAssembly: Sendable {
       } catch {
         throw Mistake("\(description.title): \(error)", at: property.location)
       }
+    }
+    // Sinks of one file write to another one first; those of a folder know themselves.
+    if overwrites, known?.contains(where: { $0.name == "overwrite" }) == true,
+      !description.properties.contains(where: { $0.name == "overwrite" })
+    {
+      try? element.set("overwrite", parsing: "true")
     }
     for pad in element.pads { try configure(pad, of: index, asked: nil) }
     state.withLock { $0.elements[index] = element }

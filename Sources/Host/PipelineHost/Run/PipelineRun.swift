@@ -108,15 +108,18 @@ public final class PipelineRun: Sendable {
     }
     var paths: [String] = []
     var restarts = Restarts(limit: pipeline.graph.run.restarts)
+    var options = options
     while true {
       let take = try AttemptOutputs(outputs)
-      let (outcome, hasRecorded) = await attempt(take)
+      let (outcome, hasRecorded) = await attempt(take, options)
+      // No attempt replaces the stream of the one before.
+      options.overwrites = false
       do throws(RunFailure) {
         let progress = try outcome.result.get()
         // A part of a movie does not replace what was there.
         let earlier = outcome.isCutShort ? outputs.existing().first : nil
         paths += try take.finish(
-          replaces: options.overwrites && earlier == nil,
+          replaces: self.options.overwrites && earlier == nil,
           number: paths.isEmpty && earlier == nil ? 1 : 2)
         if let earlier, let path = paths.last {
           eventSink.yield(
@@ -190,7 +193,7 @@ public final class PipelineRun: Sendable {
   public var graphAtEnd: String? { state.current.graph }
 
   private func attempt(
-    _ take: AttemptOutputs
+    _ take: AttemptOutputs, _ options: Options
   ) async -> (outcome: RunAttempt.Outcome, hasRecorded: (Int) -> Bool) {
     let attempt = RunAttempt(pipeline, take, options, eventSink)
     let (isStopping, isAborted) = state.withLock { state in
@@ -219,7 +222,7 @@ public final class PipelineRun: Sendable {
     switch failure.kind {
     case .aborted, .notBuilt, .wouldOverwrite: false
     case .failed, .frozen:
-      pipeline.graph.run.onError == .restart && !state.current.isStopping
+      pipeline.graph.run.onError == .restart && !state.current.isStopping && !failure.isPermanent
     }
   }
 

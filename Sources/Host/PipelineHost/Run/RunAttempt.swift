@@ -54,7 +54,8 @@ final class RunAttempt: Sendable {
     (self.inbox, self.outbox) = (inbox, outbox)
     assembly = GraphAssembly(
       pipeline.graph, registry: pipeline.registry, locations: take.locations,
-      report: { outbox.yield(.failed($0)) }, warn: { events.yield(.warning($0)) })
+      overwrites: options.overwrites, report: { outbox.yield(.failed($0)) },
+      warn: { events.yield(.warning($0)) })
   }
 
   func stop() { outbox.yield(.stop) }
