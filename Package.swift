@@ -167,10 +167,12 @@ let package = Package(
         "SpatialElements", "StereoVideo", "TransportStream",
       ],
       path: "Sources/Apps/StereoMedia", swiftSettings: strict),
+    // The header of libcurl, which is opened at run time.
+    .systemLibrary(name: "CCurl", path: "Sources/Apps/CCurl"),
     .target(
       name: "Web",
       dependencies: [
-        "Packager",
+        "CCurl", "Packager",
         command("NIOCore", of: "swift-nio"),
         command("NIOHTTP1", of: "swift-nio"),
         command("NIOPosix", of: "swift-nio"),

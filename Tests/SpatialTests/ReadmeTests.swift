@@ -126,7 +126,7 @@ struct ReadmeTests {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
     let page = Repository.url.appending(path: "docs/streaming.md")
-    let lines = try DocumentedLines(page).commands
+    let lines = try DocumentedLines(page).commands.filter { $0.contains("gst-launch-1.0") }
     #expect(lines.count == 3)
     for line in lines {
       let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])

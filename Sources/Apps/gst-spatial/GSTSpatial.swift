@@ -33,8 +33,9 @@ struct GSTSpatial: AsyncParsableCommand {
     subcommands: [
       RunCommand.self, ConvertCommand.self, InfoCommand.self, FramesCommand.self, ListCommand.self,
       CheckCommand.self, ExplainCommand.self, GraphCommand.self, ImportCommand.self,
-      SchemaCommand.self, RecoverCommand.self, ServeCommand.self, ViewCommand.self,
-      PlayCommand.self, PlanCommand.self, PartCommand.self, JoinCommand.self, StatusCommand.self,
+      SchemaCommand.self, RecoverCommand.self, ServeCommand.self, PushCommand.self,
+      ViewCommand.self, PlayCommand.self, PlanCommand.self, PartCommand.self, JoinCommand.self,
+      StatusCommand.self,
     ])
 
   /// The word before messages on wrong usage: that of all other messages.

@@ -209,7 +209,7 @@ enum MediaType: Equatable {
 
   /// The `Cache-Control` header. A restarted stream reuses file names, so responses may be cached
   /// only briefly without revalidation.
-  fileprivate var cacheControl: String {
+  var cacheControl: String {
     if case .media = self { "public, max-age=60" } else { "no-cache" }
   }
 }

@@ -50,7 +50,7 @@ final class PlaylistCache: Sendable {
   }
 
   private func hints(_ content: ServedPlaylist, at path: [String], _ file: [String]) -> Bool {
-    guard let hint = content.playlist.preloadHint.flatMap({ resolve($0, from: path) }) else {
+    guard let hint = content.playlist.preloadHint.flatMap({ Self.resolve($0, from: path) }) else {
       return false
     }
     return hint == file || Self.segment(ofPart: hint) == file
@@ -68,7 +68,7 @@ final class PlaylistCache: Sendable {
   }
 
   /// Returns the path of the file to which a URI in a playlist refers.
-  private func resolve(_ address: String, from path: [String]) -> [String]? {
+  static func resolve(_ address: String, from path: [String]) -> [String]? {
     var folder = Array(path.dropLast())
     let mark = address.firstIndex { $0 == "?" || $0 == "#" } ?? address.endIndex
     for part in address[..<mark].split(separator: "/") {
