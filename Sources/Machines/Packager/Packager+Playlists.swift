@@ -48,6 +48,8 @@ extension Packager {
         }
       }
     }
+    let times = tracks.compactMap(\.listedStart)
+    forgetMarkers(before: times.min() ?? .min)
     if let path = settings.names.manifest, let manifest = manifest(listed, path: path) {
       write(.presentation, manifest.text, to: path)
     }
@@ -90,14 +92,17 @@ extension Packager {
     var presentation = MediaPresentation(kind, minimumBufferTime: UInt64(settings.target))
     // All renditions have the same discontinuities.
     let starts = Set(tracks.flatMap { $0.periods.map(\.start) }).sorted()
-    presentation.periods = starts.compactMap { start in
+    presentation.periods = starts.enumerated().compactMap { index, start in
       let representations = tracks.compactMap { track in
         track.periods.first { $0.start == start }.flatMap {
           track.representation($0, path: path)
         }
       }
-      return representations.allSatisfy(\.segments.isEmpty)
-        ? nil : MediaPresentation.Period(UInt64(clamping: start), representations)
+      guard !representations.allSatisfy(\.segments.isEmpty) else { return nil }
+      var period = MediaPresentation.Period(UInt64(clamping: start), representations)
+      period.events = events(
+        from: index == 0 ? .min : start, to: index + 1 < starts.count ? starts[index + 1] : nil)
+      return period
     }
     return presentation
   }

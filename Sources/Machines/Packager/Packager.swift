@@ -33,10 +33,14 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// times restart within a playlist.
   var offset: Int64 = 0
   /// Whether the renditions have agreed on the segment number to continue with.
-  private var isAligned = false
+  var isAligned = false
   /// Discontinuity sequence of the first segments of this run.
   private var firstDiscontinuity: UInt64 = 0
   var multivariant: MultivariantPlaylist?
+  /// The markers whose ranges may be listed, in the order in which they came.
+  var markers: [Marker] = []
+  /// Tags of markers that came before the first rendition.
+  var earlyTags: [MarkerTag] = []
 
   /// Whether another run is to continue the playlists, so that they are not marked as ended.
   public var isToBeContinued = false
@@ -73,6 +77,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     if isAligned {
       try track.begin(with: starts.firstNumber, discontinuity: firstDiscontinuity, at: offset)
     }
+    track.markerTags = tracks.first?.markerTags ?? earlyTags
     tracks.append(track)
     return tracks.count - 1
   }
@@ -95,6 +100,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     }
     // If this fails, it fails for every sample, and nothing is listed.
     isAligned = true
+    for marker in markers { cut(at: marker) }
   }
 
   /// Returns the pending outputs, which must be carried out in this order, and removes them.
@@ -236,7 +242,8 @@ public struct Packager<Payload: Sendable>: Sendable {
           ?? (isLate && !tracks[index].hasEnded
             ? waiting.prefix { $0.presentationTime < next.time }.count : waiting.count)
         try tracks[index].closeSegment(
-          count, start: starts[position].time, end: next, date: listedDate, to: &outputs)
+          count, start: starts[position].time, end: next, date: listedDate, markerOffset: offset,
+          to: &outputs)
         promise()
         list(index)
         hasNews = true
@@ -272,7 +279,7 @@ public struct Packager<Payload: Sendable>: Sendable {
       try tracks[index].closeSegment(
         tracks[index].pending.count, start: starts[position].time,
         end: texts.contains(index) ? SegmentStart(time: last) : nil, date: listedDate,
-        to: &outputs)
+        markerOffset: offset, to: &outputs)
     }
     promise()
     for index in tracks.indices {

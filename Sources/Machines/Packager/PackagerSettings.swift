@@ -21,6 +21,8 @@ public struct PackagerSettings: Sendable {
   public var hasDates = true
   /// Whether playlists are marked as ended.
   public var hasEnd = true
+  /// Whether playlists have `EXT-X-CUE-OUT` and `EXT-X-CUE-IN` at markers, too.
+  public var hasCues = false
   /// Whether encoders are asked for keyframes at the intended segment starts.
   public var requestsKeyframes = true
 

@@ -42,6 +42,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Number of listed segments from an earlier run.
   var earlierCount = 0
   var unlisted = UnlistedFiles()
+  /// Tags of markers that are not listed yet.
+  var markerTags: [MarkerTag] = []
   /// Files of an earlier run whose segments are not listed any more, and their duration.
   var replaced: [[String]] = []
   var replacedDuration: Int64 = 0
@@ -294,8 +296,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   ///   - start: Intended start in nanoseconds.
   ///   - next: Start of the next segment; nil at the end of the stream.
   ///   - date: Wall-clock time of presentation time 0, in nanoseconds since 1970-01-01 00:00 UTC.
+  ///   - markerOffset: Added to the times of markers to obtain those in the files.
   mutating func closeSegment(
-    _ count: Int, start: Int64, end next: SegmentStart?, date: Int64?,
+    _ count: Int, start: Int64, end next: SegmentStart?, date: Int64?, markerOffset: Int64,
     to outputs: inout [Output]
   ) throws {
     // At the end of a stream there may be samples in a new format without a discontinuity, which no
@@ -350,6 +353,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
           rendition: rendition.name, path: chunks.isEmpty ? nil : names.segment(sequence),
           start: first, duration: duration,
           size: chunks.reduce(0) { $0 + $1.fragment.size })))
+    // Players of keyframes have no use for them.
+    (segment.ranges, segment.cues) = takeTags(
+      from: first, to: end, offset: markerOffset, date: date)
     playlist.append(segment)
     longestSegment = max(longestSegment, duration)
     self.end = first &+ Int64(clamping: duration)

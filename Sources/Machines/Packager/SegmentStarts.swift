@@ -22,6 +22,8 @@ struct SegmentStarts: Sendable {
   private var nextDiscontinuity: Int64?
   /// Whether the next keyframe starts a segment, however short the open one is.
   private var isDue = false
+  /// Times from which on the next keyframe starts a segment, in order.
+  private var cuts: [Int64] = []
   /// Time before which no segment starts, as an earlier leader has got there.
   private var floor = Int64.min
   /// Times at which encoders should make keyframes.
@@ -76,6 +78,13 @@ struct SegmentStarts: Sendable {
     nextDiscontinuity = nextDiscontinuity ?? time
   }
 
+  /// Makes the first keyframe from a time on start a segment, and asks encoders for one there.
+  mutating func cut(at time: Int64) {
+    guard last.map({ time > $0 &+ 1_000_000 }) ?? true, cuts.count < 1000 else { return }
+    cuts.insert(time, at: cuts.firstIndex { $0 > time } ?? cuts.endIndex)
+    if settings.requestsKeyframes { requests.append(time) }
+  }
+
   /// Makes the next keyframe start a segment, after all that the leader has given: another one is
   /// to lead.
   mutating func endSegmentSoon() {
@@ -114,7 +123,8 @@ struct SegmentStarts: Sendable {
     }
     let next = time &+ (time &- (lastSync ?? time))
     let wished = settings.segment + (isRest ? half * 4 / 5 : -1_000_000)
-    if isDue || time &- last >= wished || next &- last >= limit { start(at: time) }
+    let isCut = cuts.first.map { time >= $0 &- 1_000_000 } ?? false
+    if isDue || isCut || time &- last >= wished || next &- last >= limit { start(at: time) }
   }
 
   /// Starts segments up to a time at which no rendition gives anything.
@@ -132,6 +142,7 @@ struct SegmentStarts: Sendable {
 
   private mutating func start(at time: Int64, isDiscontinuity: Bool = false) {
     isDue = false
+    cuts.removeAll { $0 <= time &+ 1_000_000 }
     open.append(SegmentStart(time: time, startsDiscontinuity: isDiscontinuity))
     if settings.requestsKeyframes { requests.append(time &+ settings.segment) }
   }

@@ -12,6 +12,8 @@ struct HLSInput {
   let stream: MuxInput
   var segment = Segment()
   var hasEnded = false
+  /// The end of the last buffer, in running time.
+  var position: RunningTime = 0
   /// Numbers of the renditions: the unchanged stream, then its base eye, if that is separate.
   private(set) var renditions: [Int] = []
   private(set) var isDescribed = false

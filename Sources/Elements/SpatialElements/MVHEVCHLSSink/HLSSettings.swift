@@ -53,6 +53,7 @@ struct HLSSettings: Sendable {
   var sendsKeyframeRequests = true
   var continues = false
   var overwrites = false
+  var hasCues = false
   /// Names of pads, separated by commas.
   var forcedSubtitles: String?
 
@@ -79,6 +80,7 @@ struct HLSSettings: Sendable {
     // The time at which a finished movie was packaged is of no use to clients.
     settings.hasDates = hasDates && type != .vod
     settings.requestsKeyframes = sendsKeyframeRequests
+    settings.hasCues = hasCues
     return settings
   }
 
@@ -167,6 +169,10 @@ struct HLSSettings: Sendable {
       blurb: "Whether to remove the stream of an earlier run that has these names, unless it is "
         + "the window of a live stream, which another one may replace", default: false,
       at: \.overwrites),
+    .bool(
+      "cue-tags", nick: "Cue tags",
+      blurb: "Whether playlists have EXT-X-CUE-OUT and EXT-X-CUE-IN at breaks, too", default: false,
+      at: \.hasCues),
     .string(
       "forced-subtitles", nick: "Forced subtitles",
       blurb: "Pads whose subtitles players show even if the viewer wants none, separated by "

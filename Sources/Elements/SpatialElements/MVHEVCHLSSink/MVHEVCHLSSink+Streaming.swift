@@ -129,6 +129,7 @@ extension MVHEVCHLSSink.Streaming {
       warn: element.postWarning)
     element.numbers.withLock { $0.setMended(input.stream.mender.counts, of: name) }
     guard let timing else { return }
+    input.position = timing.presentationTime + RunningTime(clamping: timing.duration)
     element.silence.setTime(timing.decodeTime, of: name)
     if input.stream.mender.isNewTimeline {
       packager.startDiscontinuity(from: timing.presentationTime.nanoseconds)

@@ -49,6 +49,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var isBroken = false
     var hasPostedEnd = false
     var hasWarned = false
+    /// Whether the user knows why markers are not in the playlists.
+    var hasToldMarkers = false
     /// Whether the folder has been taken over from earlier runs.
     var hasTakenOver = false
     /// The latest jump of a stream's timestamps, which is undone.
@@ -207,6 +209,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       input.stream.tags = input.stream.tags.merging(tags)
       streaming.inputs[name] = input
       try streaming.describeSubtitles(of: pad)
+    case .custom(MarkerEvent.name): try streaming.takeMarker(event, of: name)
     case .endOfStream:
       pacing.end(name)
       silence.remove(name)

@@ -253,6 +253,13 @@ extension Event {
 extension Event {
   private static let field = "segment"
 
+  /// Creates a serialized downstream event with a structure of this name.
+  public static func custom(_ name: String, _ fields: Fields) -> Event {
+    Event(
+      adopting: gst_event_new_custom(
+        GST_EVENT_CUSTOM_DOWNSTREAM, makeStructure(name, Array(fields))))
+  }
+
   /// Creates a serialized downstream event of this name.
   public static func carrying(_ segment: Segment, name: String) -> Event {
     var value = GValue()

@@ -107,6 +107,12 @@ extension MediaPlaylist {
     } else if let value = line.value(of: "#EXT-X-PROGRAM-DATE-TIME:") {
       // Other ISO 8601 formats are allowed, but this library does not write them.
       reading.next.programDateTime = UTCTime.nanoseconds(value)
+    } else if let value = line.value(of: "#EXT-X-DATERANGE:") {
+      if let range = DateRange(parsing: line, attributes: value) {
+        reading.next.ranges.append(range)
+      }
+    } else if line.hasPrefix("#EXT-X-CUE-OUT") || line == "#EXT-X-CUE-IN" {
+      reading.next.cues.append(String(line.prefix(200)))
     } else if line == "#EXT-X-DISCONTINUITY" {
       reading.next.startsDiscontinuity = true
     } else if line == "#EXT-X-GAP" {

@@ -27,6 +27,7 @@ extension MediaPlaylist {
     if kind != .live { lines.append("#EXT-X-PLAYLIST-TYPE:\(kind.rawValue)") }
     if isIFramesOnly { lines.append("#EXT-X-I-FRAMES-ONLY") }
     if skipped > 0 { lines.append("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)") }
+    lines += (ranges + segments.prefix(skipped).flatMap(\.ranges)).map(\.line)
     var map: InitializationSection?
     // The date of the next segment unless it has a tag of its own.
     var date: Int64?
@@ -95,7 +96,7 @@ extension MediaSegment {
     {
       lines.append("#EXT-X-PROGRAM-DATE-TIME:\(UTCTime.text(programDateTime))")
     }
-    return lines
+    return lines + ranges.map(\.line) + cues
   }
 
   /// The lines of a segment that follow its parts.

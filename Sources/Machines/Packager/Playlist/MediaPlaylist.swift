@@ -40,6 +40,8 @@ public struct MediaPlaylist: Equatable, Sendable {
   public var preloadHint: String?
   /// State of the other renditions (`EXT-X-RENDITION-REPORT`).
   public var renditionReports: [RenditionReport] = []
+  /// Date ranges of segments that have left the playlist, and that are not over.
+  public internal(set) var ranges: [DateRange] = []
   /// Whether no more segments follow (`EXT-X-ENDLIST`).
   public var hasEnded = false
 
@@ -121,9 +123,11 @@ public struct MediaPlaylist: Equatable, Sendable {
     while segments.count > count, let first = segments.first, rest - first.duration >= least {
       rest -= first.duration
       if first.startsDiscontinuity { discontinuitySequence += 1 }
+      ranges += first.ranges
       removed.append(segments.removeFirst())
       mediaSequence += 1
     }
+    if let start = segments.first?.programDateTime { ranges.removeAll { $0.end < start } }
     return removed
   }
 
@@ -197,6 +201,10 @@ public struct MediaSegment: Equatable, Sendable {
   public var startsDiscontinuity = false
   /// Whether the segment is missing and must not be loaded (`EXT-X-GAP`).
   public var isGap = false
+  /// Date ranges that are listed before the segment.
+  public var ranges: [DateRange] = []
+  /// Tags of cues at its start: `#EXT-X-CUE-OUT:30.000`, `#EXT-X-CUE-IN`.
+  public var cues: [String] = []
   /// The parts that make up the segment.
   public internal(set) var parts: [PartialSegment] = []
 

@@ -46,6 +46,9 @@ public struct MediaPresentation: Equatable, Sendable {
     /// The renditions in this period, in the same order in all periods.
     public var representations: [Representation]
 
+    /// Messages to players in this period.
+    public var events: [Event] = []
+
     /// Creates a period.
     public init(_ start: UInt64, _ representations: [Representation]) {
       (self.start, self.representations) = (start, representations)
@@ -146,6 +149,7 @@ extension MediaPresentation.Period {
     // The ID of a period stays the same when earlier ones are removed.
     element.add("id", String(self.start / 1_000_000))
     element.add("start", MediaPresentation.duration(start - min(origin, start)))
+    if let stream = Self.stream(of: events, from: start) { element.add(stream) }
     let sets = AdaptationSet.sets(of: representations)
     for set in sets { element.add(set.element(from: start, among: sets)) }
     return element

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import Packager
+import StereoVideo
+
+/// A message of SCTE 35 in a serialized event of the type `GST_EVENT_CUSTOM_DOWNSTREAM`.
+struct MarkerEvent {
+  /// The name of the event's structure.
+  static let name = "application/x-scte35"
+  /// Maximum size of a message in bytes: its length has 12 bits.
+  private static let largest = 4098
+
+  /// The message (`splice_info_section`).
+  let message: [UInt8]
+  /// The running time of the splice; nil for the position of the event in its stream.
+  let time: RunningTime?
+
+  /// Reads an event: `data` is a buffer or hexadecimal digits, `running-time` in nanoseconds.
+  ///
+  /// - Returns: Nil if it has no message.
+  init?(_ event: Event) {
+    guard let fields = event.structure else { return nil }
+    if let buffer = fields.buffer("data") {
+      guard buffer.size <= Self.largest else { return nil }
+      message = buffer.bytes
+    } else {
+      guard let bytes = fields.string("data").flatMap(Self.bytes) else { return nil }
+      message = bytes
+    }
+    // Sums with it must not overflow.
+    time = fields.int("running-time").flatMap { time in
+      (0..<1 << 62).contains(time) ? RunningTime(nanoseconds: Int64(time)) : nil
+    }
+  }
+
+  /// Reads hexadecimal digits, with or without `0x` before them; nil if there are others.
+  private static func bytes(_ text: String) -> [UInt8]? {
+    var digits = text[...]
+    if digits.hasPrefix("0x") || digits.hasPrefix("0X") { digits = digits.dropFirst(2) }
+    let values = digits.compactMap(\.hexDigitValue)
+    guard values.count == digits.count, values.count.isMultiple(of: 2),
+      values.count <= 2 * largest
+    else { return nil }
+    return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+  }
+}
+
+extension MVHEVCHLSSink.Streaming {
+  /// Lists a message of SCTE 35, and makes segments start at its splice.
+  mutating func takeMarker(_ event: Event, of pad: String) throws {
+    guard !isBroken else { return }
+    guard let event = MarkerEvent(event), let info = try? SpliceInfo(event.message) else {
+      return element.postWarning(
+        ElementError(
+          .format, "An SCTE 35 message on \(pad) is damaged, so that it is not passed on."))
+    }
+    let time = event.time.map { $0 + timelineShift } ?? inputs[pad]?.position ?? 0
+    guard let marker = Marker(info, message: event.message, at: time.nanoseconds),
+      packager.append(marker)
+    else { return }
+    element.log.info(element, "\(pad): the marker \(marker.id) at \(time.nanoseconds) ns")
+    try carryOut()
+    let settings = element.settings.current
+    guard !settings.packager.hasDates, !hasToldMarkers else { return }
+    hasToldMarkers = true
+    element.postWarning(
+      ElementError(
+        .settings,
+        "SCTE 35 messages are not in the HLS playlists, as EXT-X-DATERANGE needs the wall-clock "
+          + "time, which playlists of playlist-type=vod or without enable-program-date-time lack."))
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import GStreamer
+import GStreamerCheck
+import TestElements
+import TestKit
+import Testing
+
+/// Messages of SCTE 35 through `mvhevchlssink`.
+struct HLSMarkerTests {
+  private let folder: HLSFolder
+  /// The examples of SCTE 35 (14.2): a break of a minute, with the number 4800008F.
+  private static let insert =
+    "0xFC302F000000000000FFFFF014054800008F7FEFFE7369C02EFE0052CCF500000000000A00084355454900000135"
+    + "62DBA30A"
+
+  init() throws {
+    // There are no events before GStreamer has begun.
+    try BuiltPlugin.require()
+    folder = try HLSFolder()
+  }
+
+  /// Feeds four seconds of pictures, with events before some of them; returns the warnings.
+  private func run(
+    _ properties: String, _ events: [(before: Int, Event)]
+  ) async throws -> [String] {
+    let pictures = try await HLSFolder.pictures(4, "tune=zerolatency")
+    let pipeline = try pipeline(folder.sink("target-duration=4 \(properties)"))
+    defer { pipeline.setState(.null) }
+    let warnings = Locked<[String]>([])
+    let hasEnded = Awaited(false)
+    pipeline.bus.watch { message in
+      if case .warning(let said) = message.content { warnings.withLock { $0.append(said.message) } }
+      if case .endOfStream = message.content { hasEnded.change { $0 = true } }
+    }
+    let video = try TestSource(feeding: pipeline.element(named: "h"), "video_0")
+    pipeline.setState(.playing)
+    video.begin(pictures[0].caps)
+    for (number, picture) in pictures.enumerated() {
+      for (before, event) in events where before == number { video.push(event) }
+      #expect(video.push(picture.buffer.copied()) == .ok)
+    }
+    video.push(.endOfStream)
+    try await hasEnded.wait(for: "the end") { $0 }
+    pipeline.setState(.null)
+    return warnings.current
+  }
+
+  /// The encoder's timestamps begin at 1000 hours, which is the running time here.
+  @Test("a break is cut at the next keyframe, listed in all renditions, and in the manifest")
+  func insert() async throws {
+    let data = Event.custom("application/x-scte35", ["data": .string(Self.insert)])
+    let back = Event.custom(
+      "application/x-scte35",
+      [
+        "data": .string(Self.insert.replacing("8F7FEFFE", with: "8F7F6FFE")),
+        "running-time": .uint64(3_600_003_000_000_000),
+      ])
+    let warnings = try await run(
+      "playlist-type=event cue-tags=true mpd-location=\(folder.place)/manifest.mpd",
+      [(40, data), (50, back)])
+    #expect(warnings.isEmpty, "\(warnings)")
+    for name in ["video_0", "video_0_mono"] {
+      let list = try folder.text("\(name)/index.m3u8")
+      let lengths = list.matches(of: /#EXTINF:([0-9.]+)/).map { String($0.output.1) }
+      #expect(lengths == ["2.00000", "1.00000", "1.00000"], "\(list)")
+      #expect(
+        list.contains(
+          /ID="splice-4800008F",START-DATE="[^"]+",PLANNED-DURATION=60.294,SCTE35-OUT=0xFC302F/
+        ), "\(list)")
+      #expect(list.contains("#EXT-X-CUE-OUT:60.294\n"), "\(list)")
+      #expect(list.contains("DURATION=1.667,SCTE35-IN=0xFC302F"), "\(list)")
+      #expect(list.contains("#EXT-X-CUE-IN\n#EXTINF:1.00000,\nsegment00002.m4s"), "\(list)")
+    }
+    #expect(try folder.text("manifest.mpd").contains("<Binary>/DAvAAAA"))
+  }
+
+  @Test("messages that are damaged, repeated or cannot be listed harm nothing, and are told")
+  func mistakes() async throws {
+    func event(_ fields: Fields) -> Event { .custom("application/x-scte35", fields) }
+    let warnings = try await run(
+      "playlist-type=vod",
+      [
+        (1, event([:])), (1, event(["data": .string("0xFG")])),
+        (1, event(["data": .string("FC3")])),
+        (1, event(["data": .buffer(Buffer([0xFC, 0x30]))])), (1, event(["data": .int(5)])),
+        (1, event(["data": .buffer(Buffer([UInt8](repeating: 0xFC, count: 100_000)))])),
+        (2, event(["data": .string(Self.insert), "running-time": .uint64(.max)])),
+        (3, event(["data": .string(Self.insert), "running-time": .int64(.min)])),
+        (4, event(["data": .string(Self.insert)])), (4, event(["data": .string(Self.insert)])),
+      ])
+    #expect(warnings.count { $0.contains("is damaged") } == 6, "\(warnings)")
+    #expect(warnings.count { $0.contains("EXT-X-DATERANGE needs") } == 1, "\(warnings)")
+    let list = try folder.text("video_0/index.m3u8")
+    #expect(!list.contains("DATERANGE") && list.hasSuffix("#EXT-X-ENDLIST\n"), "\(list)")
+  }
+}
