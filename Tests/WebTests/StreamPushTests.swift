@@ -5,7 +5,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@testable import Web
+import Web
 
 /// A stream that is pushed to a server, round by round: no clock and no network.
 struct StreamPushTests {

@@ -24,7 +24,7 @@ public enum PushAnswer: Equatable, Sendable {
 
   /// The outcome for a status of HTTP (RFC 9110 15). The lack of permission counts as a failure at
   /// present, since it may have expired and be renewed.
-  init(status: Int, of method: String) {
+  package init(status: Int, of method: String) {
     switch (status, method) {
     case (200..<300, _), (404, "DELETE"), (410, "DELETE"): self = .done
     case (401, _), (403, _), (408, _), (425, _), (429, _), (500..<600, _):

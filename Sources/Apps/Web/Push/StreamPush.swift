@@ -54,7 +54,7 @@ public final class StreamPush: Sendable {
   }
 
   /// The outcome of a round.
-  enum Round: Equatable {
+  package enum Round: Equatable {
     /// The server has everything.
     case complete
     /// The server has everything, and the stream is over.
@@ -167,7 +167,7 @@ public final class StreamPush: Sendable {
   // MARK: A round
 
   /// Brings the server up to date with the folder as it is now.
-  func round(report: (Event) -> Void) -> Round {
+  package func round(report: (Event) -> Void) -> Round {
     state.withLock { state in
       // Lists are read before the folder is looked at, so that what they list is there.
       let lists = PushedFolder(folder)?.lists.compactMap(playlist)
