@@ -51,8 +51,9 @@ def main(path):
     try:
         while all(samples := [pull(sink, pipeline.get_bus()) for sink in sinks]):
             left, right = map(picture, samples)
-            seconds = samples[0].get_buffer().pts / Gst.SECOND
-            print(f"{seconds:.3f} s: {left.shape} {left.mean():.1f} {right.mean():.1f}")
+            time = samples[0].get_segment().to_stream_time(
+                Gst.Format.TIME, samples[0].get_buffer().pts)
+            print(f"{time / Gst.SECOND:.3f} s: {left.shape} {left.mean():.1f} {right.mean():.1f}")
     finally:
         pipeline.set_state(Gst.State.NULL)
 
