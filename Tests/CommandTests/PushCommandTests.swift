@@ -202,10 +202,16 @@ struct PushCommandTests {
   func mistakes() throws {
     try advance(to: 0, ends: true)
     _ = try folder.write("no header", to: "wrong.txt")
+    // None of it may be left out in silence, and no writer of a pipe is waited for.
+    _ = try folder.write(
+      String(repeating: "X-Name: value\n", count: 3000), to: "large.txt")
+    try #require(mkfifo(folder.path("pipe"), 0o600) == 0)
     for arguments in [
       ["live", "ftp://127.0.0.1/"], ["live", "https://a:b@127.0.0.1/"],
       ["live", "http://127.0.0.1/", "--header-file", "wrong.txt"],
       ["live", "http://127.0.0.1/", "--header-file", "missing.txt"],
+      ["live", "http://127.0.0.1/", "--header-file", "large.txt"],
+      ["live", "http://127.0.0.1/", "--header-file", "pipe"],
       ["live/v/index.m3u8", "http://127.0.0.1/"],
     ] {
       let result = try Command.run(["push"] + arguments, in: folder)

@@ -39,6 +39,26 @@ struct ErrorTests {
     }
   }
 
+  @Test(
+    "a stream without a picture is not taken for one that was decoded",
+    arguments: ["h264 mvcdec", "h264 mvcflatten", "h265 mvhevcdec"])
+  func noPicture(decoder: String) async throws {
+    let (coding, element) = (decoder.prefix(4), decoder.dropFirst(5))
+    let random = (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 >> 3) }
+    let delimiter: [UInt8] = coding == "h264" ? [0, 0, 0, 1, 9, 16] : [0, 0, 0, 1, 70, 1, 80]
+    for (bytes, said) in [
+      ([], "first byte"), (random, "no picture"), (delimiter + delimiter, "no picture"),
+    ] as [([UInt8], String)] {
+      let file = folder.path("stream")
+      try Data(bytes).write(to: URL(filePath: file))
+      let failure = try await failure(
+        of:
+          "filesrc location=\(file) blocksize=1000 ! video/x-\(coding),stream-format=byte-stream ! "
+          + "\(element) ! fakesink")
+      #expect(failure.message.contains(said), "\(failure)")
+    }
+  }
+
   @Test("if one eye has no frame at all, there is an error, not a movie of one eye")
   func oneEyeEmpty() async throws {
     let caps = "video/x-raw,width=128,height=64,framerate=25/1"

@@ -208,6 +208,30 @@ struct WeavingTests {
     #expect(keys.dropFirst().first.map { (11...16).contains($0) } == true, "\(keys)")
   }
 
+  @Test("a request for a time that already has a keyframe makes no other one, however late it is")
+  func lateRequest() async throws {
+    let pipeline = try pipeline(
+      eyes(40, "width=128,height=64,framerate=30/1").replacing("mux.", with: "enc.")
+        + "mvhevcenc name=enc speed-preset=ultrafast tune=zerolatency key-int-max=10 "
+        + "scene-cuts=false ! identity name=i ! fakesink name=sink")
+    let pad = try #require(pipeline.element(named: "i")?.staticPad("sink"))
+    let count = Locked(0)
+    pad.onEachBuffer { pad, _ in
+      let number = count.withLock {
+        $0 += 1
+        return $0 - 1
+      }
+      if number % 10 == 2 {
+        pad.push(.forceKeyUnit(at: ClockTime(number - 2, perSecond: 30)))
+      }
+      return .passes
+    }
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    try await play(pipeline)
+    let keys = tap.buffers.indices.filter { !tap.buffers[$0].buffer.flags.contains(.deltaUnit) }
+    #expect(keys == [0, 10, 20, 30])
+  }
+
   @Test("a scene cut makes a keyframe, if requested", arguments: [true, false])
   func sceneCut(isWanted: Bool) async throws {
     let scene = "video/x-raw,format=I420,width=320,height=180,framerate=30/1"

@@ -90,6 +90,9 @@ public final class StereoEncoder {
       pair.encode(left: left, right: right, timestamp: timestamp, isKeyframe: isKeyframe))
   }
 
+  /// Whether the last pair that went in becomes a keyframe of both eyes.
+  package var isAtKeyframe: Bool { keyframeAge == 0 }
+
   /// Changes the rate control of both eyes from the next keyframe on, which is inserted as soon as
   /// the minimum keyframe distance allows.
   ///

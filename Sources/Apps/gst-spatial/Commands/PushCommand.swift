@@ -146,22 +146,10 @@ private final class HeaderFile: Sendable {
   }
 
   private func read(_ path: String) throws -> [String] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw FileError(code: errno) }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw FileError(code: errno) }
-    let tag = [
-      Int(status.st_ino), status.st_mtim.tv_sec, status.st_mtim.tv_nsec, Int(status.st_size),
-    ]
     let before = known.current
-    if before.tag == tag { return before.lines }
-    var bytes = [UInt8](repeating: 0, count: 32 * 1024)
-    let count = Glibc.read(file, &bytes, bytes.count)
-    guard count >= 0 else { throw FileError(code: errno) }
-    let lines = try HTTPPushServer.headers(
-      in: String(decoding: bytes.prefix(count), as: UTF8.self))
-    known.withLock { $0 = (tag, lines) }
+    guard let file = try SecretFile(path, unless: before.tag) else { return before.lines }
+    let lines = try HTTPPushServer.headers(in: file.text)
+    known.withLock { $0 = (file.tag, lines) }
     return lines
   }
 }

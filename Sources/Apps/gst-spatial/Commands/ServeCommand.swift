@@ -128,22 +128,20 @@ struct ServeCommand: AsyncParsableCommand {
 
   /// Reads a token: the first line of a file.
   private static func token(_ path: String) throws -> String {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    defer { if file >= 0 { close(file) } }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = file < 0 ? -1 : read(file, &bytes, bytes.count)
-    guard count >= 0 else {
-      let reason = String(cString: strerror(errno))
-      Terminal.error.line("error: the token file '\(path)' cannot be read: \(reason)")
+    let text: String
+    do {
+      text = try SecretFile(path)?.text ?? ""
+    } catch {
+      Terminal.error.line("error: the token file '\(path)' cannot be read: \(error)")
       throw ExitCode.mistakes
     }
-    let line = String(decoding: bytes.prefix(count).prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
+    let line = text.prefix { !$0.isNewline }
     guard line.utf8.count >= 16 else {
       Terminal.error.line(
         "error: the token in '\(path)' is shorter than 16 characters, so that it could be guessed")
       throw ExitCode.mistakes
     }
-    return line
+    return String(line)
   }
 
   private static func isLoopback(_ host: String) -> Bool {

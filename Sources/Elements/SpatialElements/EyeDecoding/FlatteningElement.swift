@@ -23,6 +23,19 @@ protocol FlatteningStream {
   mutating func drain()
   /// Discards what waits, after a flush.
   mutating func reset()
+  /// The kind of content that has come since the element started.
+  var content: FlatteningContent { get }
+}
+
+/// The kind of content that a stream has had so far.
+enum FlatteningContent {
+  /// Not even caps.
+  case nothing
+  /// Caps without data, or what is left by a flush.
+  case emptyTrack
+  /// Data in which no picture has been found yet.
+  case dataAlone
+  case pictures
 }
 
 /// Functions of the pads.
@@ -37,14 +50,32 @@ extension FlatteningElement {
     case .flushStop:
       streaming.reset()
       return pad.forward(event)
-    case .endOfStream, .segmentDone:
+    case .segmentDone:
       streaming.drain()
+      return pad.forward(event)
+    case .endOfStream:
+      streaming.drain()
+      reportEmptiness(streaming)
       return pad.forward(event)
     case .segment: streaming.setSegment(event)
     case .tags, .gap: streaming.send(event)
     default: return pad.forward(event)
     }
     return true
+  }
+
+  /// Reports a stream that ends without a picture: it would look as if it had been decoded.
+  private func reportEmptiness(_ streaming: Streaming) {
+    switch streaming.content {
+    case .nothing:
+      post(ElementError(.wrongType, "The stream ended before its first byte."))
+    case .dataAlone:
+      post(
+        ElementError(
+          .wrongType,
+          "The stream ended, and no picture was found in it: it is damaged or in another format."))
+    case .emptyTrack, .pictures: break
+    }
   }
 
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool { latency.answer(pad, query) }

@@ -31,6 +31,7 @@ extension MVCFlatten {
     private var sequence: UInt64 = 0
     private var discontinuity: UInt64 = 0
     private var sentCaps: Caps?
+    private(set) var content = FlatteningContent.nothing
     /// The SPS that was sent last.
     private var sps: AVC.SequenceParameterSet?
     /// The playback segment.
@@ -49,6 +50,7 @@ extension MVCFlatten {
     }
 
     mutating func setCaps(_ caps: Caps) throws {
+      if content == .nothing { content = .emptyTrack }
       let input = try MVCInput(caps, capsUpstream: element.sink.capsUpstream)
       if let problem = input.recordProblem {
         warn("The record of the second view (mvcC) is damaged: \(problem).")
@@ -88,6 +90,7 @@ extension MVCFlatten {
 
     /// Resets the state after a flush.
     mutating func reset() {
+      if content != .pictures { content = .emptyTrack }
       flattener?.flush()
       notices.restart()
       // Tags remain valid across a flush.
@@ -134,6 +137,7 @@ extension MVCFlatten {
       guard let input, flattener != nil else {
         throw ElementError(.negotiation, "Data came before its caps.")
       }
+      if content != .pictures { content = .dataAlone }
       // After data loss in the middle of a sequence, the numbering continues.
       let flags = buffer.flags
       if received != nil, flags.contains(.discont), !flags.contains(.deltaUnit) {
@@ -286,6 +290,7 @@ extension MVCFlatten {
         if sentCaps != nil, let segment { element.source.push(segment) }
       }
       sentCaps = caps
+      content = .pictures
       element.source.push(.caps(caps))
       for event in heldEvents { element.source.push(event) }
       heldEvents = []

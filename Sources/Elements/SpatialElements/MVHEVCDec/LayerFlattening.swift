@@ -51,6 +51,7 @@ extension LayerFlattening {
     private var input: LayeredInput?
     private var maker: LayerExtractor?
     private var accessUnit = 0
+    private(set) var content = FlatteningContent.nothing
     /// Access units whose pictures have not all been sent.
     private var sources = AccessUnitSources<CodedAccessUnit>()
     /// Duration of a frame; nil if unknown.
@@ -75,6 +76,7 @@ extension LayerFlattening {
     }
 
     mutating func setCaps(_ caps: Caps) throws {
+      if content == .nothing { content = .emptyTrack }
       let input = try LayeredInput(caps)
       // Caps that are repeated, or that add details to the same stream, do not start a new one.
       if input.parameterSets != self.input?.parameterSets || input.framing != self.input?.framing {
@@ -92,6 +94,7 @@ extension LayerFlattening {
 
     /// Resets the state after a flush.
     mutating func reset() {
+      if content != .pictures { content = .emptyTrack }
       maker?.reset()
       repeatable.removeAll()
       sources.removeAll()
@@ -111,6 +114,7 @@ extension LayerFlattening {
 
     mutating func receive(_ buffer: Buffer) throws {
       guard let input else { throw ElementError(.negotiation, "Data came before its caps.") }
+      if content != .pictures { content = .dataAlone }
       defer { accessUnit += 1 }
       let isRandomAccess: Bool
       var made: LayerExtractor.Output
@@ -247,6 +251,7 @@ extension LayerFlattening {
       let caps = takesStream ? stream : record
       guard sentCaps.map({ !$0.isEqual(to: caps) }) ?? true else { return }
       sentCaps = caps
+      content = .pictures
       element.source.push(.caps(caps))
       for event in heldEvents { element.source.push(event) }
       heldEvents = []

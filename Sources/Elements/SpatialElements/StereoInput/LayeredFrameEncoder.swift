@@ -116,6 +116,9 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
         forceKeyframe: pair.forceKeyframe))
   }
 
+  /// Whether the last pair becomes a keyframe, requested or not.
+  var isAtKeyframe: Bool { encoder.isAtKeyframe }
+
   func drain() throws -> [LayeredFrame]? {
     isDraining = true
     return try encoder.drain().map(frames)
@@ -184,9 +187,19 @@ extension LayeredFrameEncoder {
 
 /// Keyframes requested by other elements and the application (`GstForceKeyUnit`): each is due with
 /// the first encoded frame at or after its time.
+///
+/// Requests for times that have passed come late where the machine is busy. If there has been a
+/// keyframe since their time, whatever its reason, they are fulfilled: another one would make the
+/// stream depend on the threads' order.
 final class KeyframeRequests: Sendable {
-  /// Running times; `.min` for immediately.
-  private let times = Locked(Set<RunningTime>())
+  private struct State {
+    /// Running times; `.min` for immediately.
+    var times: Set<RunningTime> = []
+    /// Running time of the last keyframe; nil before the first.
+    var lastKeyframe: RunningTime?
+  }
+
+  private let state = Locked(State())
   /// Maximum number of pending requests; further ones are ignored.
   private static let most = 1000
 
@@ -199,20 +212,28 @@ final class KeyframeRequests: Sendable {
 
   /// Requests a keyframe at a running time.
   func add(_ time: RunningTime) {
-    times.withLock { if $0.count < Self.most { $0.insert(time) } }
+    state.withLock { state in
+      let isFulfilled = time > .min && state.lastKeyframe.map { $0 >= time } ?? false
+      if !isFulfilled, state.times.count < Self.most { state.times.insert(time) }
+    }
   }
 
   /// Whether the frame of this running time, which is about to be encoded, has to be a keyframe.
   /// Removes all requests that are due.
   func answer(at time: RunningTime) -> Bool {
-    times.withLock { times in
-      let waiting = times.filter { $0 > time }
-      defer { times = waiting }
-      return waiting.count < times.count
+    state.withLock { state in
+      let waiting = state.times.filter { $0 > time }
+      defer { state.times = waiting }
+      return waiting.count < state.times.count
     }
   }
 
+  /// Reports a keyframe, which fulfils requests for its time and earlier ones that come after it.
+  func noteKeyframe(at time: RunningTime) {
+    state.withLock { $0.lastKeyframe = time }
+  }
+
   func forget() {
-    times.withLock { $0 = [] }
+    state.withLock { $0 = State() }
   }
 }

@@ -122,12 +122,14 @@ final class StereoInput {
       }
       lastTime = time
     }
-    return try make(
+    let frames = try make(
       FramePair(
         left: pair.left.buffer, right: pair.right.buffer, presentationTime: time,
         decodeTime: base.buffer.dts.flatMap { base.segment.signedRunningTime($0) } ?? time,
         duration: base.buffer.duration ?? streams[baseEye]?.frameDuration,
         forceKeyframe: keyframes.answer(at: time)))
+    if (maker as? LayeredFrameEncoder)?.isAtKeyframe ?? false { keyframes.noteKeyframe(at: time) }
+    return frames
   }
 
   /// Returns the next access units still in the encoder, or nil when drained. May take long.
