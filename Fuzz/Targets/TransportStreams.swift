@@ -19,7 +19,7 @@ func demuxTransportStream(_ input: [UInt8]) {
   let span = TransportStreamSpan(byteCount: bytes.count) { Array(bytes[$0]) }
   guard let span else { return }
   for time in [span.start, span.start &+ span.duration / 2, span.end] {
-    _ = span.position(of: time) { Array(bytes[$0]) }
+    _ = span.place(of: time) { Array(bytes[$0]) }
   }
 }
 

@@ -95,8 +95,10 @@ struct MVCTSDemuxTests {
     #expect(taps[1].events.contains { $0.type == GST_EVENT_SEGMENT })
   }
 
-  @Test("audio keeps its pad when a program map names another stream before it")
-  func otherMap() async throws {
+  @Test(
+    "audio keeps its pad when a program map names another stream before it",
+    arguments: [("", 4096), ("queue ! ", 1000), ("queue ! ", 1 << 20)])
+  func otherMap(queue: String, size: Int) async throws {
     let stream = try await MVCStream.make(frames: 60)
     let (first, other) = (
       TransportWriter.Stream(type: 3, pid: 0x1100), TransportWriter.Stream(type: 3, pid: 0x1101)
@@ -115,7 +117,7 @@ struct MVCTSDemuxTests {
     let path = folder.path("in.m2ts")
     try Data(writer.discBytes).write(to: URL(filePath: path))
     let pipeline = try pipeline(
-      "filesrc location=\(path) ! mvctsdemux name=d d.video_0 ! queue ! fakesink "
+      "filesrc location=\(path) blocksize=\(size) ! \(queue)mvctsdemux name=d d.video_0 ! queue ! fakesink "
         + "d.audio_0 ! queue ! fakesink name=a")
     let tap = try Tap(pipeline.element(named: "a")?.staticPad("sink"))
     let warnings = try await play(pipeline).warnings
@@ -139,12 +141,13 @@ struct MVCTSDemuxTests {
     #expect(taps.map(\.buffers.count) == [30, 30])
   }
 
-  @Test("seeks are refused, and leave the stream as it is")
-  func seeks() async throws {
+  @Test("where the input has no random access, seeks are refused, and leave the stream as it is")
+  func refusedSeeks() async throws {
     let stream = try await MVCStream.make(frames: 60)
     let path = try write(stream)
     let pipeline = try pipeline(
-      "filesrc location=\(path) ! mvctsdemux ! queue ! h264parse ! fakesink name=v sync=false")
+      "filesrc location=\(path) ! queue ! mvctsdemux ! queue ! h264parse "
+        + "! fakesink name=v sync=false")
     let tap = try Tap(pipeline.element(named: "v")?.staticPad("sink"))
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
@@ -153,6 +156,96 @@ struct MVCTSDemuxTests {
     try await play(pipeline)
     #expect(tap.buffers.count == 60)
     #expect(!tap.events.contains { $0.type == GST_EVENT_FLUSH_START })
+  }
+
+  /// A pipeline that plays a file with both eyes, and what its sinks see.
+  private func playing(_ path: String) throws -> (pipeline: Pipeline, taps: [Tap]) {
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvctsdemux name=d d.video_0 ! queue ! mvcdec name=dec "
+        + "base-eye=left dec.left ! queue ! fakesink name=left sync=false "
+        + "dec.right ! queue ! fakesink name=right sync=false "
+        + "d.audio_0 ! queue ! fakesink sync=false")
+    let taps = try ["left", "right"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    return (pipeline, taps)
+  }
+
+  @Test("a file tells its duration, and seeks show the right pictures of both eyes")
+  func seeks() async throws {
+    let path = try write(try await MVCStream.make(frames: 120))
+    let whole = try playing(path)
+    try await play(whole.pipeline)
+    let pictures = try whole.taps.map { try $0.buffers.map { try $0.pixels() } }
+    #expect(pictures.map(\.count) == [120, 120])
+    // Stream time 0 is the first decoding time.
+    let times = try whole.taps[0].buffers.map { try #require($0.runningTime) }
+    let (pipeline, taps) = try playing(path)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
+    #expect(pipeline.waitForState())
+    let duration = try #require(pipeline.duration)
+    let end = try #require(times.last) + ClockTime(1, perSecond: 30)
+    #expect(max(duration, end) - min(duration, end) < .second / 100, "\(duration) \(end)")
+    for frame in [45, 13, 119, 0, 77] {
+      for (flags, expected) in [
+        (SeekFlags.accurate, frame), (SeekFlags.keyUnit, frame / 15 * 15),
+      ] {
+        let seen = taps.map(\.buffers.count)
+        #expect(pipeline.seek(to: times[frame] + 1_000_000, flags: flags))
+        #expect(pipeline.waitForState())
+        for (index, tap) in taps.enumerated() {
+          let shown = try #require(tap.buffers.dropFirst(seen[index]).first)
+          let place = try pictures[index].firstIndex(of: shown.pixels())
+          #expect(place == expected, "frame \(frame) \(flags)")
+        }
+      }
+    }
+    // After a seek back, all is there again.
+    let seen = taps[0].buffers.count
+    #expect(pipeline.seek(to: 0, flags: .accurate))
+    try await play(pipeline)
+    #expect(taps[0].buffers.count - seen == 120)
+  }
+
+  @Test("a part is played up to its end, and says so if the application wants to continue")
+  func part() async throws {
+    let (pipeline, taps) = try playing(write(try await MVCStream.make(frames: 120)))
+    defer { pipeline.setState(.null) }
+    let done = Awaited(false)
+    pipeline.bus.watch { message in
+      if case .other("segment-done") = message.content { done.change { $0 = true } }
+    }
+    pipeline.setState(.paused)
+    #expect(pipeline.waitForState())
+    let seen = taps[0].buffers.count
+    var seek = Seek()
+    (seek.format, seek.flags) = (.time, [.flush, .accurate, .segment])
+    (seek.start, seek.stop) = (.at(.second), .at(2 * .second))
+    #expect(pipeline.send(.seek(seek)))
+    #expect(pipeline.waitForState())
+    pipeline.setState(.playing)
+    try await done.wait(for: "the end of the segment") { $0 }
+    // The demuxer is ahead of the sinks.
+    for tap in taps {
+      try await tap.waitForEvent("its end at the sinks") { $0.type == GST_EVENT_SEGMENT_DONE }
+    }
+    #expect((29...31).contains(taps[0].buffers.count - seen), "\(taps[0].buffers.count - seen)")
+  }
+
+  @Test("a file whose time stamps jump claims no duration, and plays to its end")
+  func jump() async throws {
+    let path = try write(try await MVCStream.make(frames: 60))
+    let bytes = try Data(contentsOf: URL(filePath: path))
+    // The time stamps of another recording.
+    let other = try await MVCStream.make(frames: 60).transport(
+      streams: [.base, .dependent], start: 90_000 * 1000)
+    try (bytes + Data(other.discBytes)).write(to: URL(filePath: path))
+    let (pipeline, taps) = try playing(path)
+    let warnings = try await play(pipeline).warnings
+    #expect(taps.map(\.buffers.count) == [120, 120])
+    #expect(warnings.contains { $0.contains("jump") }, "\(warnings)")
+    #expect(pipeline.duration == nil)
   }
 }
 

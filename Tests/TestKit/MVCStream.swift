@@ -70,14 +70,16 @@ public struct MVCStream: Sendable {
 
   /// A transport stream with a PID for each view.
   ///
-  /// - Parameter more: writes other streams after each access unit: gets its number and its times
-  ///   in ticks of 90 kHz.
+  /// - Parameters:
+  ///   - start: the first decoding time, in ticks of 90 kHz.
+  ///   - more: writes other streams after each access unit: gets its number and its times in ticks
+  ///     of 90 kHz.
   public func transport(
-    streams: [TransportWriter.Stream] = [.base, .dependent],
+    streams: [TransportWriter.Stream] = [.base, .dependent], start first: Int64 = 90_000,
     more: (inout TransportWriter, Int, Int64) -> Void = { _, _, _ in }
   ) -> TransportWriter {
     var writer = TransportWriter()
-    func ticks(_ time: ClockTime) -> Int64 { Int64(time.units(perSecond: 90_000)) + 90_000 }
+    func ticks(_ time: ClockTime) -> Int64 { Int64(time.units(perSecond: 90_000)) + first }
     let start = units.map(\.dts).min() ?? 0
     for (index, unit) in units.enumerated() {
       if unit.isKeyframe {

@@ -144,7 +144,7 @@ import TransportStream
     for number in [0, 1, 24, 25, 1000, 1012, 2999] {
       readCount = 0
       let time = span.start + Int64(number) * 3600
-      let position = span.position(of: time, read: read)
+      let position = span.place(of: time, read: read).position
       #expect(position % 192 <= 4)
       var demuxer = MVCTransportDemuxer()
       _ = try demuxer.push(bytes.span.bytes.extracting(0..<10000))

@@ -64,16 +64,25 @@ public struct TransportStreamSpan: Sendable {
     end = ProgramClock.time(latest, near: start + ProgramClock.modulus / 2) + step
   }
 
-  /// Returns the offset at which reading has to start, so that pictures from `time` on can be
+  /// A place at which reading can start.
+  public struct Place: Hashable, Sendable {
+    /// Its offset in bytes from the start of the stream.
+    public let position: Int
+    /// The presentation time of the random access point there, in ticks of 90 kHz; nil if there is
+    /// none.
+    public let time: Int64?
+  }
+
+  /// Returns the place at which reading has to start, so that pictures from `time` on can be
   /// decoded: that of the last random access point before, of both views if there are two.
   ///
   /// - Parameters:
   ///   - time: a presentation time between ``start`` and ``end``.
   ///   - read: reads a range of the stream.
-  /// - Returns: The offset of a picture near `time` if there is no such point within 16 MiB before.
-  public func position<Failure: Error>(
+  /// - Returns: The place of a picture near `time` if there is no such point within 16 MiB before.
+  public func place<Failure: Error>(
     of time: Int64, read: Source<Failure>
-  ) throws(Failure) -> Int {
+  ) throws(Failure) -> Place {
     var reader = TransportStreamReader(program: program, hasAudio: false)
     // The tables are at the start.
     try Self.scan(0..<min(byteCount, Self.searchLimit), &reader, read) { _ in false }
@@ -99,22 +108,24 @@ public struct TransportStreamSpan: Sendable {
       // The windows overlap: a file of two clips has a second of one view, then of the other.
       let lower = max(upper - Self.searchLimit, 0)
       let window = lower..<min(lower + 2 * Self.searchLimit, places.upperBound)
-      if let position = try randomAccess(before: time, window, read) { return position }
+      if let place = try randomAccess(before: time, window, read) { return place }
       upper = lower
     }
-    return upper == 0 ? 0 : places.lowerBound
+    return Place(position: upper == 0 ? 0 : places.lowerBound, time: nil)
   }
 
-  /// Returns the position of the last random access point before a time in a range.
+  /// Returns the last random access point before a time in a range.
   private func randomAccess<Failure: Error>(
     before time: Int64, _ range: Range<Int>, _ read: Source<Failure>
-  ) throws(Failure) -> Int? {
+  ) throws(Failure) -> Place? {
     var demuxer = MVCTransportDemuxer(program: program, hasAudio: false)
-    var result: Int?
+    var result: Place?
     func add(_ events: [MVCTransportDemuxer.Event]) {
       for case .accessUnit(let unit) in events where unit.isRandomAccess {
         let isWhole = unit.isPaired || demuxer.program?.dependent == nil
-        if isWhole, let shown = unit.presentationTime, shown <= time { result = unit.position }
+        if isWhole, let shown = unit.presentationTime, shown <= time {
+          result = Place(position: unit.position, time: shown)
+        }
       }
     }
     if range.lowerBound > 0 {

@@ -42,6 +42,10 @@ package enum CopiedFormat: String, Sendable {
 
   /// Copies the first video track, and the audio tracks that a movie takes, without encoding.
   func copy(_ path: String, to movie: String) async throws {
+    if self == .byteStream, MultiviewProbe.isH264(path) {
+      throw StereoMediaError.unreadable(
+        path, "it is H.264 without a container, which only 'convert' reads")
+    }
     let isMVC = self == .transportStream && MultiviewProbe.isMultiview(path, self)
     // A parser after mvctsdemux would lose one view's parameter sets.
     let reading = self == .byteStream ? "mvhevcdemux" : isMVC ? "mvctsdemux" : "parsebin"

@@ -28,13 +28,26 @@ enum MultiviewProbe {
     return format == .transportStream ? isTransportStream(file) : isByteStream(file)
   }
 
-  /// Whether a byte stream begins with H.264 and has a subset SPS. One of H.265 has no H.264 SPS:
-  /// its first byte would be that of a reserved type.
+  /// Returns whether a byte stream is one of H.264; false if it cannot be read.
+  static func isH264(_ path: String) -> Bool {
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return description(ofByteStream: file) != nil
+  }
+
+  /// Whether a byte stream begins with H.264 and has a subset SPS.
   private static func isByteStream(_ file: CInt) -> Bool {
+    description(ofByteStream: file)?.records.mvcC != nil
+  }
+
+  /// Reads the description of H.264 from the start of a byte stream; nil for H.265, which has no
+  /// SPS of H.264: its first byte would be that of a reserved type.
+  private static func description(ofByteStream file: CInt) -> MVCDescription? {
     var bytes = [UInt8](repeating: 0, count: startLimit)
     let count = read(file, &bytes, bytes.count)
-    guard count > 0 else { return false }
-    return MVCDescription(accessUnit: bytes.span.bytes.extracting(0..<count))?.records.mvcC != nil
+    guard count > 0 else { return nil }
+    return MVCDescription(accessUnit: bytes.span.bytes.extracting(0..<count))
   }
 
   private static func isTransportStream(_ file: CInt) -> Bool {

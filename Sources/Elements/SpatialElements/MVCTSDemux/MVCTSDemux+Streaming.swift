@@ -2,33 +2,20 @@
 
 import AVC
 import GStreamer
+import MoviePlayer
 import StereoVideo
 import TransportStream
 
 extension MVCTSDemux {
-  /// A source pad.
-  struct Output {
-    let pad: Pad
-    fileprivate(set) var stream: ElementaryStream
-    /// The stream's own tags.
-    let tags: TagList
-    /// Whether the segment has been sent.
-    var hasBegun = false
-    /// Whether the next buffer follows an interruption.
-    var isDiscontinuous = true
-    /// Time up to which the stream has been sent, in ticks of 90 kHz.
-    var end: Int64?
-
-    fileprivate var isVideo: Bool { stream.identity == .base }
-  }
-
   struct Streaming {
-    private let element: MVCTSDemux
+    let element: MVCTSDemux
     private var demuxer: MVCTransportDemuxer
+    /// The program where output is: the demuxer may have read beyond it.
+    private var program: TransportProgram?
     private let combiner = FlowCombiner()
     /// The group of the upstream stream.
     var group: UInt32?
-    private(set) var outputs: [Output] = []
+    private(set) var outputs: [TransportOutput] = []
     private var description: MVCDescription?
     /// Audio that came before the description of the video.
     private var heldAudio: [ElementaryPacket] = []
@@ -44,7 +31,11 @@ extension MVCTSDemux {
 
     /// Tags of the whole input, for pads to come.
     private var tags: [Event] = []
-    private var hasData = false
+    private(set) var hasData = false
+    /// The seek event being served; its sequence number is used for the events pushed.
+    var cause: Event?
+    /// Offset of the next byte, in pull mode.
+    var place = 0
 
     /// Number of access units that wait for the second view's parameter sets.
     private static let heldUnitLimit = 64
@@ -84,16 +75,31 @@ extension MVCTSDemux {
       } catch {
         throw ElementError(.demux, "This cannot be read: \(error).")
       }
-      try process(events)
-      if description == nil, let held = heldDescription { try begin(held) }
+      do {
+        try process(events)
+        if description == nil, let held = heldDescription { try begin(held) }
+      } catch let flow as FlowReturn where flow == .eos {
+        // What is left lies after the segment.
+      }
       guard !outputs.isEmpty else {
         let reason = demuxer.failure.map { "\($0)" } ?? "no picture has the parameter sets"
         throw ElementError(.demux, "There is no video to read: \(reason).")
       }
+      let segment = element.shared.current.segment
+      guard segment.flags.contains(.endsWithSegmentDone) else {
+        for index in outputs.indices {
+          sendSegment(index)
+          outputs[index].pad.push(event)
+        }
+        return
+      }
+      let end = segment.stop ?? segment.duration ?? segment.start
+      let done = Event.segmentDone(at: end)
       for index in outputs.indices {
         sendSegment(index)
-        outputs[index].pad.push(event)
+        outputs[index].pad.push(cause.map { done.following($0) } ?? done)
       }
+      element.postSegmentDone(at: end, following: cause)
     }
 
     /// Discards what is in progress, after a flush.
@@ -101,9 +107,13 @@ extension MVCTSDemux {
       demuxer.flush()
       combiner.reset()
       (heldAudio, heldByteCount, heldUnits, heldDescription) = ([], 0, [], nil)
-      for index in outputs.indices {
-        (outputs[index].hasBegun, outputs[index].isDiscontinuous) = (false, true)
-      }
+      for index in outputs.indices { outputs[index].flush() }
+    }
+
+    /// Continues at another place of the input.
+    mutating func move(to position: Int, near time: Int64) {
+      demuxer.flush(position: position, near: time)
+      place = position
     }
 
     /// Pushes an event on all pads.
@@ -117,7 +127,9 @@ extension MVCTSDemux {
     private mutating func process(_ events: [MVCTransportDemuxer.Event]) throws {
       for event in events {
         switch event {
-        case .program(let program): tellOmissions(program)
+        case .program(let program):
+          self.program = program
+          tellOmissions(program)
         case .accessUnit(let unit): try send(unit)
         case .audio(let packet): try send(packet)
         case .notice(let notice): say(notice)
@@ -149,6 +161,14 @@ extension MVCTSDemux {
           warn("lone", "Pictures have no second view; the first one continues alone.")
         }
       case .loneDependent, .clockWrapped: element.log.info(element, "\(notice)")
+      case .clockJumped:
+        // The last time stamp is not where it seemed to be.
+        let had = element.shared.withLock { shared in
+          defer { (shared.span, shared.segment.duration) = (nil, nil) }
+          return shared.span != nil
+        }
+        if had { element.postDurationChanged() }
+        warn("clockJumped", "\(notice).")
       default: warn("\(notice.kind)".prefix { $0 != "(" }.description, "\(notice).")
       }
     }
@@ -165,7 +185,7 @@ extension MVCTSDemux {
     /// Adds the pads and sends what waited for them.
     private mutating func begin(_ description: MVCDescription) throws {
       self.description = description
-      for stream in demuxer.program?.streams ?? [] {
+      for stream in program?.streams ?? [] {
         guard let caps = stream.identity == .base ? videoCaps(description) : stream.caps else {
           continue
         }
@@ -175,7 +195,13 @@ extension MVCTSDemux {
       let first = heldUnits.first
       let times =
         [first?.decodingTime, first?.presentationTime] + heldAudio.map(\.presentationTime)
-      origin = times.compactMap { $0 }.min()
+      let origin = times.compactMap { $0 }.min()
+      self.origin = origin
+      element.shared.withLock { shared in
+        shared.pads = outputs.map(\.pad)
+        shared.origin = origin ?? 0
+        shared.segment.duration = shared.span.map { ClockTime(ticks: $0.end - (origin ?? 0)) }
+      }
       let (audio, units) = (heldAudio, heldUnits)
       (heldAudio, heldByteCount, heldUnits) = ([], 0, [])
       // In the order of their times: a muxer takes neither for long without the other.
@@ -210,7 +236,7 @@ extension MVCTSDemux {
       pad.push(.streamStart(info, group: group ?? nextStreamGroup()))
       pad.push(.caps(caps))
       combiner.add(pad)
-      outputs.append(Output(pad: pad, stream: stream, tags: own))
+      outputs.append(TransportOutput(pad: pad, stream: stream, tags: own))
       element.add(pad)
     }
 
@@ -227,7 +253,7 @@ extension MVCTSDemux {
         fields.append(("framerate", .fraction(Fraction(numerator, denominator))))
       }
       let caps = Caps("video/x-h264", fields)
-      guard let eye = demuxer.program?.baseEye else { return caps }
+      guard let eye = program?.baseEye else { return caps }
       return caps.withMultiview(.frameByFrame, eye == .right ? .rightViewFirst : [])
     }
 
@@ -241,7 +267,7 @@ extension MVCTSDemux {
         heldUnits.append(unit)
         heldByteCount += unit.bytes.count
         // A recording may begin with the base view alone.
-        let isComplete = new?.records.mvcC != nil || demuxer.program?.dependent == nil
+        let isComplete = new?.records.mvcC != nil || program?.dependent == nil
         guard
           isComplete || heldUnits.count >= Self.heldUnitLimit || heldByteCount >= Self.heldLimit
         else { return }
@@ -254,8 +280,22 @@ extension MVCTSDemux {
       buffer.dts = unit.time.map(ClockTime.init(ticks:))
       if !unit.isRandomAccess { buffer.flags.insert(.deltaUnit) }
       if unit.isDamaged { buffer.flags.insert(.corrupted) }
-      if let time = unit.time { fillAudio(to: time) }
+      if let time = unit.time {
+        fillAudio(to: time)
+        try advance(to: time)
+      }
       try push(buffer, index, isDiscontinuity: unit.isDiscontinuity)
+    }
+
+    /// Notes the position in the segment, and ends after it.
+    private func advance(to time: Int64) throws {
+      let position = ClockTime(ticks: max(time - (origin ?? 0), 0))
+      let stop = element.shared.withLock { shared in
+        shared.segment.position = max(position, shared.segment.start)
+        return shared.segment.stop
+      }
+      // Pictures that are shown before others may be decoded after them.
+      if let stop, position > stop + .second { throw FlowReturn.eos }
     }
 
     /// Sends new caps if the parameter sets have changed, rather than those of one view missing.
@@ -273,7 +313,7 @@ extension MVCTSDemux {
     /// Sends gaps in place of audio that does not come, for which muxers would wait.
     private mutating func fillAudio(to time: Int64) {
       for index in outputs.indices where !outputs[index].isVideo {
-        let end = outputs[index].end ?? origin ?? time
+        let end = outputs[index].end ?? (cause == nil ? origin : nil) ?? time
         guard time > end, time - end > Self.silence else { continue }
         sendSegment(index)
         outputs[index].pad.push(
@@ -306,7 +346,7 @@ extension MVCTSDemux {
     /// Returns the pad of an audio stream: that of its PID, or that of a stream which the program
     /// does not have any more.
     private mutating func audioOutput(_ packet: ElementaryPacket) -> Int? {
-      let streams = demuxer.program?.streams ?? []
+      let streams = program?.streams ?? []
       guard let stream = streams.first(where: { $0.pid == packet.pid }) else { return nil }
       let index =
         outputs.firstIndex { $0.stream.pid == packet.pid }
@@ -337,23 +377,14 @@ extension MVCTSDemux {
 
     private mutating func push(_ buffer: Buffer, _ index: Int, isDiscontinuity: Bool) throws {
       sendSegment(index)
-      if isDiscontinuity || outputs[index].isDiscontinuous { buffer.flags.insert(.discont) }
-      outputs[index].isDiscontinuous = false
-      let pad = outputs[index].pad
-      try combiner.update(pad, pad.push(buffer)).check()
+      let flow = outputs[index].push(buffer, isDiscontinuity: isDiscontinuity)
+      try combiner.update(outputs[index].pad, flow).check()
     }
 
     /// Sends the segment, and the tags after it, if that has not been done.
     private mutating func sendSegment(_ index: Int) {
-      guard !outputs[index].hasBegun else { return }
-      var segment = Segment()
-      segment.start = ClockTime(ticks: origin ?? 0)
-      segment.position = segment.start
-      segment.time = 0
-      outputs[index].hasBegun = true
-      outputs[index].pad.push(.segment(segment))
-      if !outputs[index].tags.isEmpty { outputs[index].pad.push(.tags(outputs[index].tags)) }
-      for event in tags { outputs[index].pad.push(event) }
+      let segment = element.shared.current.segment
+      outputs[index].begin(segment, at: ClockTime(ticks: origin ?? 0), tags, following: cause)
     }
   }
 }
@@ -361,29 +392,4 @@ extension MVCTSDemux {
 extension StereoAccessUnit {
   /// When it is decoded, as far as it is known.
   fileprivate var time: Int64? { decodingTime ?? presentationTime }
-}
-
-extension ClockTime {
-  /// Creates a time from ticks of 90 kHz; times before 0 are 0.
-  fileprivate init(ticks: Int64) {
-    self = ClockTime(UInt64(clamping: ticks), perSecond: 90_000)
-  }
-}
-
-extension ElementaryStream {
-  /// The caps of an audio stream; nil if GStreamer has none.
-  fileprivate var caps: Caps? {
-    switch coding {
-    case .mpegAudio: Caps("audio/mpeg", ["mpegversion": 1])
-    case .aac: Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "adts"])
-    case .aacLATM: Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "loas"])
-    case .ac3: Caps("audio/x-ac3")
-    case .eac3: Caps("audio/x-eac3")
-    // The core of DTS-HD is DTS.
-    case .dts, .dtsHD: Caps("audio/x-dts")
-    case .trueHD: Caps("audio/x-true-hd")
-    case .lpcm: Caps("audio/x-private-ts-lpcm")
-    default: nil
-    }
-  }
 }

@@ -2,6 +2,7 @@
 
 import AVC
 import GStreamer
+import MoviePlayer
 import StereoVideo
 import TransportStream
 
@@ -51,9 +52,24 @@ let multiviewTransportStream = TypeFinder(
   return Caps("video/mpegts", ["systemstream": true, "views": 2])
 }
 
+/// A task of the sink pad reads the input if upstream has random access; then times can be sought.
+/// Else the upstream thread pushes it.
 final class MVCTSDemux: ElementImplementation {
   struct Settings {
     var program: Int32 = -1
+  }
+
+  /// State that other threads ask for.
+  struct Shared: Sendable {
+    var pads: [Pad] = []
+    /// Nil if the input cannot be sought in.
+    var span: TransportStreamSpan?
+    /// The stream time 0, in ticks of 90 kHz.
+    var origin: Int64 = 0
+    /// The segment being played, in stream time, with the current position.
+    var segment = PlaybackSegment()
+    /// Sequence number of the last seek done; the same seek arrives on every pad.
+    var followedSeek: UInt32?
   }
 
   static func padTemplates(_ sink: Caps) -> [PadTemplate] {
@@ -84,23 +100,32 @@ final class MVCTSDemux: ElementImplementation {
 
   let instance: ElementInstance
   let settings = Locked(Settings())
-  private let sink: Pad
+  let shared = Locked(Shared())
+  let sink: Pad
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
     sink = try Pad(
       instance, template: "sink",
-      .sink(chain: MVCTSDemux.receive, event: MVCTSDemux.handle))
+      .sink(chain: MVCTSDemux.receive, event: MVCTSDemux.handle)
+        .pulling(step: MVCTSDemux.pull, ended: MVCTSDemux.finish))
     add(sink)
   }
 
-  func start() throws -> Streaming {
+  /// The number of the program to read; nil for the first one with H.264 video.
+  var program: Int? {
     let number = settings.current.program
-    return Streaming(self, program: number < 0 ? nil : Int(number))
+    return number < 0 ? nil : Int(number)
+  }
+
+  func start() throws -> Streaming {
+    shared.withLock { $0 = Shared() }
+    return Streaming(self, program: program)
   }
 
   func stop(_ streaming: consuming Streaming) {
     for output in streaming.outputs { remove(output.pad) }
+    shared.withLock { $0 = Shared() }
   }
 
   private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
@@ -114,18 +139,6 @@ final class MVCTSDemux: ElementImplementation {
     case .segment, .caps: break
     default: streaming.push(event)
     }
-    return true
-  }
-
-  /// Refuses seeks: those in bytes, which parsers send, would restart the stream.
-  func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
-    if case .seek = event.kind { return false }
-    return pad.forward(event)
-  }
-
-  func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    guard case .seeking(let format) = query.kind else { return pad.forward(query) }
-    query.answerSeeking(format, isSeekable: false, end: nil)
     return true
   }
 

@@ -43,6 +43,9 @@ final class MuxInput {
   /// Mends timestamps that are missing or go back.
   private(set) var mender: TimestampMender
   private var pace = WarningPace()
+  /// The decoding time of the last buffer, and its distance from the one before.
+  private var lastDecode: RunningTime?
+  private var lastStep: ClockTime?
   /// Running time at which the last text of a subtitle stream ends.
   private var subtitleEnd: RunningTime?
   /// Packet size of audio whose packets all have one size; a buffer may hold any number of them.
@@ -162,8 +165,10 @@ final class MuxInput {
     let (count, told) =
       kind == .audio
       ? try packets(in: buffer) ?? (1, buffer.duration ?? 0) : (1, buffer.duration ?? 0)
-    // Demuxers of transport streams give none, and the last picture is to be seen, too.
-    let duration = kind == .video && told == 0 ? frameRate.frameDuration ?? 0 : told
+    // Demuxers of transport streams give none, and the last picture is to be seen, too: without a
+    // frame rate, as long as the one before.
+    let usual = frameRate.frameDuration ?? lastStep ?? 0
+    let duration = kind == .video && told == 0 ? usual : told
     let decode = kind == .video ? buffer.dts.flatMap { segment.signedRunningTime($0) } : nil
     let pts = buffer.pts ?? (kind == .video ? nil : buffer.dts)
     let before = mender.counts
@@ -175,6 +180,10 @@ final class MuxInput {
       warn(mender.warning(pad: name))
     }
     guard let mended else { return nil }
+    if let lastDecode, mended.decode > lastDecode {
+      lastStep = ClockTime(clamping: mended.decode - lastDecode)
+    }
+    lastDecode = mended.decode
     var timing = MovieFileWriter.Timing(
       presentationTime: mended.presentation, decodeTime: mended.decode, duration: duration,
       isSync: isKeyframe, count: count)

@@ -56,7 +56,7 @@ public struct SeekRequest: Hashable, Sendable {
 extension PlaybackSegment {
   /// Returns the segment that results when a seek is applied to this one at its current `position`;
   /// nil if the seek is invalid.
-  func applying(_ seek: SeekRequest) -> PlaybackSegment? {
+  package func applying(_ seek: SeekRequest) -> PlaybackSegment? {
     guard seek.rate.isFinite, seek.rate != 0 else { return nil }
     let start = min(bound(seek.start, now: start) ?? 0, duration ?? .max)
     let stop = bound(seek.stop, now: stop).map { min($0, duration ?? .max) }
