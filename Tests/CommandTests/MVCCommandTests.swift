@@ -102,6 +102,18 @@ struct MVCCommandTests {
     #expect(try TestMovie.psnr(folder.path("l.yuv"), folder.path("right.yuv")) > 38)
   }
 
+  @Test("a recording that begins within a packet is read; H.264 without container is named")
+  func beginnings() throws {
+    let disc = try Data(contentsOf: URL(filePath: folder.path("disc.m2ts")))
+    for count in [1, 150, 1001] {
+      try disc.dropFirst(count).write(to: URL(filePath: folder.path("cut.m2ts")))
+      let info = try run(["info", "cut.m2ts"])
+      #expect(info.output.contains("H.264 MVC: a view for each eye"), "\(count): \(info)")
+    }
+    let stream = try run(["info", "left.264"])
+    #expect(stream.status != 0 && stream.errors.contains("only 'convert' reads"), "\(stream)")
+  }
+
   @Test("info, frames and packed movies", arguments: ["disc.mkv", "disc.m2ts"])
   func others(name: String) async throws {
     let info = try run(["info", name])

@@ -43,10 +43,12 @@ struct TransportTests {
     #expect(try frames("b.mov") == movie)
   }
 
-  @Test("RTP keeps both eyes, bit by bit", .tags(.judge), Judge.isThere)
-  func rtp() async throws {
+  @Test(
+    "RTP keeps both eyes, bit by bit", .tags(.judge), Judge.isThere,
+    arguments: ["video/x-h265,stream-format=byte-stream ! ", ""])
+  func rtp(caps: String) async throws {
     try await play(
-      source + "video/x-h265,stream-format=byte-stream ! tee name=t "
+      source + caps + "tee name=t "
         + "t. ! queue ! rtph265pay ! rtph265depay ! "
         + "video/x-h265,stream-format=byte-stream,alignment=au ! "
         + "filesink location=\(folder.path("a.h265")) "
@@ -109,6 +111,7 @@ struct TransportTests {
       ("h265parse ! fakesink", "h265parse"), ("queue ! tee ! h265parse ! fakesink", "h265parse"),
       ("mp4mux ! filesink location=", "mp4mux"), ("qtmux ! filesink location=", "qtmux"),
       ("matroskamux ! fakesink", "matroskamux"),
+      ("video/x-h265,stream-format=hvc1 ! rtph265pay ! fakesink", "rtph265pay"),
     ])
   func blindness(line: String, element: String) async throws {
     let file = line.hasSuffix("=") ? folder.path("a.mov") : ""

@@ -76,6 +76,8 @@ struct TransportPacket: Sendable {
 struct PacketFinder: Sendable {
   /// The distances of sync bytes.
   private static let distances = [188, 192, 204]
+  /// The largest distance; a packet begins within so many bytes.
+  static let largestDistance = 204
   /// The number of sync bytes in a row that make packets.
   private static let confirmation = 4
   /// The size of an encrypted unit of a disc: 32 packets, readable in the first 16 bytes alone.

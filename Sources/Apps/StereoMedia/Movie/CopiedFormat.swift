@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
+internal import TransportStream
 
 #if canImport(Darwin)
   internal import Darwin
@@ -21,14 +22,13 @@ package enum CopiedFormat: String, Sendable {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var start = [UInt8](repeating: 0, count: 400)
-    guard read(file, &start, start.count) >= 12 else { return nil }
+    var start = [UInt8](repeating: 0, count: TransportStreamReader.startSize)
+    start.removeLast(start.count - max(read(file, &start, start.count), 0))
+    guard start.count >= 12 else { return nil }
     func begins(_ bytes: [UInt8]) -> Bool { start.starts(with: bytes) }
     if begins([0x1A, 0x45, 0xDF, 0xA3]) {
       self = .matroska
-    } else if [(0, 188), (4, 192), (0, 204)].contains(where: { offset, size in
-      (0..<2).allSatisfy { start[offset + $0 * size] == 0x47 }
-    }) {
+    } else if TransportStreamReader.mayBegin(with: start) {
       self = .transportStream
     } else if begins([0, 0, 0, 1]) || begins([0, 0, 1]) {
       self = .byteStream

@@ -37,7 +37,9 @@ let multiviewTransportStream = TypeFinder(
   "mvc-transport-stream", rank: .primary.above, extensions: ["m2ts", "mts", "ssif", "ts"],
   caps: Caps("video/mpegts", ["systemstream": true, "views": 2])
 ) { data in
-  guard let start = data.bytes(at: 0, count: 1024), MVCTSDemux.mayBegin(start) else { return nil }
+  guard let start = data.bytes(at: 0, count: TransportStreamReader.startSize),
+    TransportStreamReader.mayBegin(with: start)
+  else { return nil }
   // The program map is repeated ten times a second; most files have it within some kilobytes. Of
   // what is pushed, less may have come.
   let whole = Int(clamping: min(data.size ?? 1 << 18, 1 << 18))
@@ -89,13 +91,6 @@ final class MVCTSDemux: ElementImplementation {
         blurb: "Number of the program to read; -1 for the first one with H.264 video",
         in: -1...65535, default: -1, at: \.program)
     ]
-  }
-
-  /// Whether bytes begin with packets of a transport stream.
-  static func mayBegin(_ bytes: [UInt8]) -> Bool {
-    [(0, 188), (4, 192), (0, 204)].contains { offset, size in
-      bytes.count > 3 * size && (0..<3).allSatisfy { bytes[offset + $0 * size] == 0x47 }
-    }
   }
 
   let instance: ElementInstance

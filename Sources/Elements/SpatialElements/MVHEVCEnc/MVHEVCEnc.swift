@@ -232,10 +232,12 @@ extension MVHEVCEnc.Streaming {
       LayeredCaps.caps(
         configuration, like: base?.caps, frameRate: base?.frameRate, isByteStream: isByteStream)
     }
-    let records = caps(isByteStream: false)
-    isByteStream = !element.sourcePad.peerAccepts(records)
-    element.setSourceCaps(isByteStream ? caps(isByteStream: true) : records)
-    if let warning = BaseLayerOnlyWarning.warning(after: element.sourcePad) {
+    let (records, stream) = (caps(isByteStream: false), caps(isByteStream: true))
+    let pad = element.sourcePad
+    let isStreamBetter = pad.readers.contains(where: LayeredCaps.readersOfByteStreams.contains)
+    isByteStream = !pad.peerAccepts(records) || isStreamBetter && pad.peerAccepts(stream)
+    element.setSourceCaps(isByteStream ? stream : records)
+    if let warning = BaseLayerOnlyWarning.warning(after: pad, isByteStream: isByteStream) {
       element.postWarning(warning)
     }
     if !tags.isEmpty { element.sourcePad.push(.tags(tags)) }

@@ -11,6 +11,8 @@ import StereoVideo
 /// stream as extended H.265 and keeps plain decoders and parsers from accepting it by accident.
 enum LayeredCaps {
   static let layeredCodecData = "layered_codec_data"
+  /// Elements that take records, but keep both eyes of byte streams alone.
+  static let readersOfByteStreams: Set = ["rtph265pay", "rtspclientsink"]
   static let profiles = ["multiview-main", "multiview-extended", "multiview-extended-10"]
 
   static let template = Caps(
@@ -148,14 +150,28 @@ enum BaseLayerOnlyWarning {
     "mp4mux": muxer, "qtmux": muxer, "isofmp4mux": muxer, "cmafmux": muxer, "mp4mux2": muxer,
     "matroskamux": "it cannot store the second eye; use mvhevcmux instead",
   ]
+  /// Consequence and remedy of elements that keep both eyes of byte streams alone: of records, they
+  /// read that of the first eye.
+  private static let harmOfRecords = Dictionary(
+    uniqueKeysWithValues: LayeredCaps.readersOfByteStreams.map {
+      (
+        $0,
+        "it does not send the second eye's parameter sets; mvhevcenc ! "
+          + "video/x-h265,stream-format=byte-stream keeps both eyes"
+      )
+    })
   private static let muxer =
     "it writes no record of the second eye, so no player finds it; use mvhevcmux instead"
 
   /// Returns a warning about the first element downstream of a pad that loses an eye; nil if none
   /// does.
-  static func warning(after pad: Pad) -> ElementError? {
+  ///
+  /// - Parameter isByteStream: whether the pad's stream has its parameter sets in-band.
+  static func warning(after pad: Pad, isByteStream: Bool = false) -> ElementError? {
     for reader in pad.readers {
-      guard let harm = harm[reader] else { continue }
+      guard let harm = harm[reader] ?? (isByteStream ? nil : harmOfRecords[reader]) else {
+        continue
+      }
       return ElementError(
         .failedStream, "Only one eye is left after \(reader): \(harm).")
     }
