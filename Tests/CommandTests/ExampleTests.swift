@@ -99,6 +99,35 @@ struct ExampleTests {
     }
   }
 
+  @Test("both eyes come from the RTSP server in Python, decoded and recorded", .tags(.realTime))
+  func rtsp() async throws {
+    let program = Repository.url.appending(path: "Examples/python/rtsp_server.py").path
+    let scene = "stereotestsrc is-live=true ! video/x-raw,width=256,height=64,framerate=30/1"
+    let server = try Program(["/usr/bin/python3", program, "0", scene], in: folder.url)
+    defer { server.terminate() }
+    let address = try server.wait(for: /rtsp:\/\/\S+\/live/)
+      .split(separator: "\n").first { $0.hasPrefix("rtsp://") }
+    let source =
+      try "rtspsrc location=\(#require(address)) protocols=tcp latency=500 "
+      + "! rtph265depay"
+    func launch(_ line: String) throws {
+      let result = try Program.run(
+        ["sh", "-c", "gst-launch-1.0 -q -e \(source) ! \(line)"], in: folder.url)
+      #expect(result.status == 0 && !result.output.contains("WARNING"), "\(result)")
+    }
+    try launch(
+      "mvhevcdemux name=d d.video_0 ! identity eos-after=60 ! queue ! mvhevcmux "
+        + "! filesink location=both.mov")
+    let info = try Command.run(["info", "both.mov"], in: folder).output
+    #expect(info.contains("MV-HEVC: a layer for each eye"), "\(info)")
+    for eye in ["left", "right"] {
+      try launch(
+        "mvhevcdec name=d d.\(eye) ! identity eos-after=30 ! filesink location=\(eye).yuv")
+      let size = try Data(contentsOf: URL(filePath: folder.path("\(eye).yuv"))).count
+      #expect(size >= 29 * 128 * 64 * 3 / 2, "\(eye)")
+    }
+  }
+
   @Test("TwoCameras writes a movie that headsets accept, with another movie's audio")
   func twoCameras() async throws {
     try await TestMovie.play(

@@ -117,7 +117,8 @@ struct MVCTSDemuxTests {
     let path = folder.path("in.m2ts")
     try Data(writer.discBytes).write(to: URL(filePath: path))
     let pipeline = try pipeline(
-      "filesrc location=\(path) blocksize=\(size) ! \(queue)mvctsdemux name=d d.video_0 ! queue ! fakesink "
+      "filesrc location=\(path) blocksize=\(size) ! \(queue)mvctsdemux name=d "
+        + "d.video_0 ! queue ! fakesink "
         + "d.audio_0 ! queue ! fakesink name=a")
     let tap = try Tap(pipeline.element(named: "a")?.staticPad("sink"))
     let warnings = try await play(pipeline).warnings

@@ -113,7 +113,7 @@ public final class Program: Sendable {
   /// Waits for the end.
   ///
   /// - Parameter seconds: when it is killed, since it hangs.
-  public func result(seconds: Double = 300) -> Result {
+  public func result(seconds: Double = 540) -> Result {
     let watchdog = DispatchWorkItem { self.kill() }
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: watchdog)
     let said = Locked()
@@ -139,7 +139,7 @@ public final class Program: Sendable {
   public static func run(
     _ words: [String], in folder: URL? = nil, environment: [String: String] = [:],
     inherits: Bool = true,
-    input: String = "", errors: Errors = .merged, seconds: Double = 300
+    input: String = "", errors: Errors = .merged, seconds: Double = 540
   ) throws -> Result {
     try Program(
       words, in: folder, environment: environment, inherits: inherits, input: input, errors: errors

@@ -76,7 +76,7 @@ struct TransportPacket: Sendable {
 struct PacketFinder: Sendable {
   /// The distances of sync bytes.
   private static let distances = [188, 192, 204]
-  /// The largest distance; a packet begins within so many bytes.
+  /// The largest distance: a packet begins within this number of bytes.
   static let largestDistance = 204
   /// The number of sync bytes in a row that make packets.
   private static let confirmation = 4

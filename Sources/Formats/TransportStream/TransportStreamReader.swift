@@ -141,8 +141,8 @@ public struct TransportStreamReader: Sendable {
   /// The number of bytes that ``mayBegin(with:)`` needs.
   public static let startSize = 1024
 
-  /// Returns whether a file may be a transport stream, by its first ``startSize`` bytes, or all that
-  /// there are. The first packet may be incomplete, as in a recording that was cut.
+  /// Returns whether a file may be a transport stream, by its first ``startSize`` bytes, or all
+  /// that there are. The first packet may be incomplete, as in a recording that was cut.
   public static func mayBegin(with bytes: [UInt8]) -> Bool {
     var finder = PacketFinder()
     let first = finder.next(in: bytes.span.bytes, isEnd: bytes.count < startSize)

@@ -17,9 +17,19 @@ struct InBandVideo {
   /// The NAL units in the sample entry, which samples do not repeat.
   private let recorded: Set<[UInt8]>
 
-  /// Whether caps are those of a stream with in-band parameter sets.
+  /// Whether caps are those of a stream with in-band parameter sets, or with those of both layers
+  /// in the base layer's record: `rtph265depay` puts all that come into one.
   static func isIn(_ caps: Caps) -> Bool {
-    ["byte-stream", "hev1"].contains(caps.first?.string("stream-format"))
+    guard caps.first?.string("stream-format") == "hvc1" else {
+      return ["byte-stream", "hev1"].contains(caps.first?.string("stream-format"))
+    }
+    guard caps.first?.buffer(LayeredCaps.layeredCodecData) == nil,
+      let record = caps.first?.buffer("codec_data")?.bytes,
+      let configuration = try? StreamConfiguration(hvcC: record)
+    else { return false }
+    return configuration.parameterSets.contains {
+      NALUnitHeader($0.span.bytes).map { $0.layerID > 0 } ?? false
+    }
   }
 
   /// Reads the parameter sets from the first buffer and from the configuration record that the caps

@@ -30,13 +30,23 @@ struct Watchdog {
     counts = Dictionary(meters.map { ($0.link, $0.buffers) }) { first, _ in first }
   }
 
-  /// Returns an error if there was no progress for as long as the file allows.
+  /// The part of the time that counts while the process uses the CPU: the first picture of a slow
+  /// encoder, or of a busy machine, may take longer than the limit, and what computes without end
+  /// is found all the same.
+  private static let workingShare = 0.1
+
+  /// Returns an error if there was no progress for as long as the file allows, or ten times as long
+  /// if the process was at work.
   ///
   /// - Parameter interval: time since the last call, in seconds, without the time that the machine
   ///   slept.
   mutating func complaint(_ state: Activity.State, interval: Double) -> Diagnostic? {
     guard let limit else { return nil }
-    quiet = state == .moves ? 0 : quiet + interval
+    switch state {
+    case .moves: quiet = 0
+    case .works: quiet += interval * Self.workingShare
+    case .rests: quiet += interval
+    }
     guard quiet >= limit else { return nil }
     let (element, isSource) = culprit ?? (0, true)
     let title = assembly.graph.elements[element].title
