@@ -95,4 +95,45 @@ struct HLSMarkerTests {
     let list = try folder.text("video_0/index.m3u8")
     #expect(!list.contains("DATERANGE") && list.hasSuffix("#EXT-X-ENDLIST\n"), "\(list)")
   }
+
+  @Test("the messages of a transport stream are listed, and cut at the times that they tell")
+  func transportStream() async throws {
+    let file = folder.temporaryFolder.path("break.ts")
+    try await play(
+      eyes(120, "width=256,height=128,framerate=30/1").replacing("mux.", with: "enc.")
+        + "mvhevcenc name=enc speed-preset=ultrafast key-int-max=30 ! "
+        + "mpegtsmux scte-35-pid=500 ! filesink location=\(file)")
+    let probed = try Program.run([
+      "ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts", "-of",
+      "csv=p=0", file,
+    ])
+    let first = try #require(
+      probed.output.split(whereSeparator: \.isWhitespace).lazy.compactMap {
+        Int64($0.filter(\.isNumber))
+      }.min())
+    // A break of ten seconds, from two seconds on (SCTE 35, 9.7.3).
+    let splice = first + 180_000
+    let time = [0xFE | UInt8(splice >> 32 & 1)] + [24, 16, 8, 0].map { UInt8(splice >> $0 & 255) }
+    let command: [UInt8] =
+      [0, 0, 0, 77, 0x7F, 0xEF] + time + [0xFE, 0, 0x0D, 0xBB, 0xA0, 0, 1, 0, 0]
+    let content: [UInt8] =
+      [0xFC, 0x30, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xF0, UInt8(command.count), 5] + command
+      + [0, 0]
+    var writer = TransportWriter()
+    writer.write(500, [0] + TransportWriter.section(content))
+    var packets = TransportWriter.packets([UInt8](try Data(contentsOf: URL(filePath: file))))
+    packets.insert(contentsOf: writer.packets, at: packets.count / 4)
+    try Data(packets.flatMap(\.self)).write(to: URL(filePath: file))
+    try await play(
+      "filesrc location=\(file) ! tsdemux send-scte35-events=true ! mvhevcdemux name=d "
+        + "d.video_0 ! queue ! h.video_0 "
+        + folder.sink("playlist-type=event target-duration=4 cue-tags=true"))
+    let list = try folder.text("video_0/index.m3u8")
+    let lengths = list.matches(of: /#EXTINF:([0-9.]+)/).map { String($0.output.1) }
+    #expect(lengths == ["2.00000", "2.00000"], "\(list)")
+    #expect(
+      list.contains(/ID="splice-0000004D",START-DATE="[^"]+",PLANNED-DURATION=10.000,SCTE35-OUT=/),
+      "\(list)")
+    #expect(list.contains("#EXT-X-CUE-OUT:10.000\n"), "\(list)")
+  }
 }

@@ -8,6 +8,8 @@ import StereoVideo
 struct MarkerEvent {
   /// The name of the event's structure.
   static let name = "application/x-scte35"
+  /// The name of the structure in which `tsdemux` hands on sections, with `send-scte35-events`.
+  static let demuxedName = "scte-sit"
   /// Maximum size of a message in bytes: its length has 12 bits.
   private static let largest = 4098
 
@@ -16,11 +18,21 @@ struct MarkerEvent {
   /// The running time of the splice; nil for the position of the event in its stream.
   let time: RunningTime?
 
-  /// Reads an event: `data` is a buffer or hexadecimal digits, `running-time` in nanoseconds.
+  /// Reads an event: `data` is a buffer or hexadecimal digits, `running-time` in nanoseconds; or
+  /// `section` is the message, and `running-time-map` has the time of its splice.
   ///
   /// - Returns: Nil if it has no message.
   init?(_ event: Event) {
     guard let fields = event.structure else { return nil }
+    guard fields.name != Self.demuxedName else {
+      guard let section = fields.transportSection("section"), section.count <= Self.largest else {
+        return nil
+      }
+      message = section
+      let map = fields.structure("running-time-map")
+      time = map?.fieldNames.lazy.compactMap { map?.int($0) }.first.flatMap(Self.time)
+      return
+    }
     if let buffer = fields.buffer("data") {
       guard buffer.size <= Self.largest else { return nil }
       message = buffer.bytes
@@ -28,10 +40,12 @@ struct MarkerEvent {
       guard let bytes = fields.string("data").flatMap(Self.bytes) else { return nil }
       message = bytes
     }
-    // Sums with it must not overflow.
-    time = fields.int("running-time").flatMap { time in
-      (0..<1 << 62).contains(time) ? RunningTime(nanoseconds: Int64(time)) : nil
-    }
+    time = fields.int("running-time").flatMap(Self.time)
+  }
+
+  /// Returns a running time if sums with it cannot overflow.
+  private static func time(_ nanoseconds: Int) -> RunningTime? {
+    (0..<1 << 62).contains(nanoseconds) ? RunningTime(nanoseconds: Int64(nanoseconds)) : nil
   }
 
   /// Reads hexadecimal digits, with or without `0x` before them; nil if there are others.

@@ -209,7 +209,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       input.stream.tags = input.stream.tags.merging(tags)
       streaming.inputs[name] = input
       try streaming.describeSubtitles(of: pad)
-    case .custom(MarkerEvent.name): try streaming.takeMarker(event, of: name)
+    case .custom(MarkerEvent.name), .custom(MarkerEvent.demuxedName):
+      try streaming.takeMarker(event, of: name)
     case .endOfStream:
       pacing.end(name)
       silence.remove(name)

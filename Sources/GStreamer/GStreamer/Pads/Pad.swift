@@ -336,13 +336,3 @@ extension Pad {
     return flags.rawValue & GST_SCHEDULING_FLAG_BANDWIDTH_LIMITED.rawValue != 0
   }
 }
-
-extension StructureView {
-  /// Returns a field that is a structure; nil if it is missing or of another type.
-  fileprivate func structure(_ field: String) -> StructureView? {
-    guard let value = gst_structure_get_value(pointer, field),
-      gst_value_get_structure(value) != nil
-    else { return nil }
-    return StructureView(gst_value_get_structure(value), in: owner)
-  }
-}

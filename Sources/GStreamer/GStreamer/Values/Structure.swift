@@ -100,6 +100,15 @@ public struct StructureView: CustomStringConvertible {
     guard case .buffer(let value) = self[field] else { return nil }
     return value
   }
+
+  /// Returns a field that is a structure; nil if it is missing or of another type.
+  public func structure(_ field: String) -> StructureView? {
+    guard let value = gst_structure_get_value(pointer, field),
+      g_type_check_value_holds(value, gst_structure_get_type()) != 0,
+      let inner = gst_value_get_structure(value)
+    else { return nil }
+    return StructureView(inner, in: owner)
+  }
 }
 
 /// Fields of a structure, in order.
