@@ -35,10 +35,14 @@ extension MVCTSDemux {
         pushToAllPads(Event.flushStop().following(event))
       }
       // Without a flush, the new segment follows all that has been played so far.
-      guard let segment = plan(request) else { return }
-      streaming.begin(segment, precision: request.precision, event)
-      if segment.flags.contains(.endsWithSegmentDone) {
-        postSegmentStart(at: segment.start, following: event)
+      if let segment = plan(request) {
+        streaming.begin(segment, precision: request.precision, event)
+        if segment.flags.contains(.endsWithSegmentDone) {
+          postSegmentStart(at: segment.start, following: event)
+        }
+      } else {
+        // The timestamps have jumped since; the stream goes on from where it is.
+        streaming.flush()
       }
       shared.withLock { $0.followedSeek = event.sequenceNumber }
       sink.resumeTask()
