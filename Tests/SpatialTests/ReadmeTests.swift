@@ -108,7 +108,7 @@ struct ReadmeTests {
       cd '\(folder.url.path)'
       port=$((20000 + RANDOM % 20000)) jobs=()
       \(lines.split(separator: "\n").dropLast().joined(separator: "\n"))
-      for try in {1..1500}; do grep -qs m4s live/video_0/index.m3u8 && break; sleep 0.2; done
+      for try in {1..1500}; do grep -qs m4s live/video_0/index.m3u8 && grep -qs video_0 live/main.m3u8 && break; sleep 0.2; done
       timeout 300 ffmpeg -nostdin -loglevel error -i \(url) -t 2 -map 0:v:0 -f framemd5 played
       status=$?
       for job in "${jobs[@]}"; do kill -- "-$job"; done

@@ -41,7 +41,7 @@ extension MVCTSDemux {
           postSegmentStart(at: segment.start, following: event)
         }
       } else {
-        // The timestamps have jumped since; the stream goes on from where it is.
+        // The timestamps have jumped since; the stream continues where it is.
         streaming.flush()
       }
       shared.withLock { $0.followedSeek = event.sequenceNumber }
