@@ -99,7 +99,10 @@ struct ExampleTests {
     }
   }
 
-  @Test("both eyes come from the RTSP server in Python, decoded and recorded", .tags(.realTime))
+  // Failed once of thirty runs, beside other tests; what it said is not known.
+  @Test(
+    "both eyes come from the RTSP server in Python, decoded and recorded",
+    .tags(.realTime, .exhaustive))
   func rtsp() async throws {
     let program = Repository.url.appending(path: "Examples/python/rtsp_server.py").path
     let scene = "stereotestsrc is-live=true ! video/x-raw,width=256,height=64,framerate=30/1"
@@ -113,7 +116,7 @@ struct ExampleTests {
     func launch(_ line: String) throws {
       let result = try Program.run(
         ["sh", "-c", "gst-launch-1.0 -q -e \(source) ! \(line)"], in: folder.url)
-      #expect(result.status == 0 && !result.output.contains("WARNING"), "\(result)")
+      #expect(result.status == 0 && !result.output.contains("WARNING"), "\(result.output)")
     }
     try launch(
       "mvhevcdemux name=d d.video_0 ! identity eos-after=60 ! queue ! mvhevcmux "

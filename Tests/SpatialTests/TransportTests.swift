@@ -58,6 +58,20 @@ struct TransportTests {
     #expect(try frames("a.h265") == movie)
   }
 
+  @Test(
+    "RTP is recorded with both eyes, whose parameter sets come in one record", .tags(.judge),
+    Judge.isThere)
+  func recordedRTP() async throws {
+    try await play(
+      source.replacing("bframes=2", with: "bframes=0")
+        + "tee name=t t. ! queue ! rtph265pay config-interval=-1 ! rtph265depay ! m.video_0 "
+        + "mvhevcmux name=m ! filesink location=\(folder.path("a.mov")) "
+        + "t. ! queue ! n.video_0 mvhevcmux name=n ! filesink location=\(folder.path("b.mov"))")
+    let movie = try frames("b.mov")
+    #expect(movie.count == 2 && movie.values.allSatisfy { $0.count == 45 })
+    #expect(try frames("a.mov") == movie)
+  }
+
   @Test("packets that are lost cost pictures, and nothing else")
   func lossyRTP() async throws {
     let shown = try await record(
