@@ -74,6 +74,28 @@ struct PictureRangeTests {
     #expect(result.times == Array(Self.times[3..<7]) && result.error == nil)
   }
 
+  @Test("after the range, tags and pictures are answered with the end of the stream")
+  func afterTheRange() throws {
+    let harness = try #require(Harness("picturerange"))
+    // The list is read at the start.
+    #expect(harness.element.setState(.ready))
+    harness.element.set("seeks", "false")
+    harness.element.set("times", try list(Self.times))
+    harness.element.set("count", "2")
+    #expect(harness.element.setState(.playing))
+    harness.setSourceCaps("video/x-raw,format=I420,width=64,height=32,framerate=25/1")
+    var flows: [FlowReturn] = []
+    for time in Self.times.prefix(5) {
+      let buffer = Buffer([UInt8](repeating: 0, count: 64 * 32 * 3 / 2))
+      buffer.pts = ClockTime(nanoseconds: time)
+      flows.append(harness.push(buffer))
+      let tags = TagList()
+      tags.set("bitrate", .uint(UInt32(time / 1000 + 1)))
+      #expect(harness.push(.tags(tags)))
+    }
+    #expect(flows == [.ok, .eos, .eos, .eos, .eos])
+  }
+
   @Test(
     "a picture with another time than in the list is an error, and not with a wide tolerance",
     arguments: [

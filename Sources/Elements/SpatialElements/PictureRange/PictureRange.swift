@@ -152,6 +152,14 @@ final class PictureRange: ElementImplementation {
   // MARK: Events
 
   func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    if streaming.wanted?.isComplete == true {
+      if case .flushStop = event.kind {
+      } else {
+        // Tags of a parser may follow. Downstream has ended and would refuse them, which GStreamer
+        // makes an error of the next picture.
+        return true
+      }
+    }
     // The default handling forwards all events but this one.
     if case .caps = event.kind { return source.push(event) }
     guard streaming.wanted != nil else { return pad.forward(event) }
