@@ -22,18 +22,8 @@ extension MVCTSDemux {
     else { return false }
     guard shared.current.followedSeek != event.sequenceNumber else { return true }
     let isFlushing = request.flags.contains(.reset)
-    if isFlushing {
-      sink.push(Event.flushStart.following(event))
-      pushToAllPads(Event.flushStart.following(event))
-    } else {
-      sink.pauseTask()
-    }
-    return withStreaming(sink) { [self] streaming in
-      sink.pauseTask()
-      if isFlushing {
-        sink.push(Event.flushStop().following(event))
-        pushToAllPads(Event.flushStop().following(event))
-      }
+    let isDone = seek(reading: sink, shared.current.pads, event, isFlushing: isFlushing) {
+      [self] streaming in
       // Without a flush, the new segment follows all that has been played so far.
       if let segment = plan(request) {
         streaming.begin(segment, precision: request.precision, event)
@@ -44,9 +34,9 @@ extension MVCTSDemux {
         // The timestamps have jumped since; the stream continues where it is.
         streaming.flush()
       }
-      shared.withLock { $0.followedSeek = event.sequenceNumber }
-      sink.resumeTask()
     }
+    if isDone { shared.withLock { $0.followedSeek = event.sequenceNumber } }
+    return isDone
   }
 
   /// Returns the segment that a seek leads to; nil if it is not possible.
@@ -54,10 +44,6 @@ extension MVCTSDemux {
     let now = shared.current
     guard now.span != nil else { return nil }
     return now.segment.applying(request)
-  }
-
-  private func pushToAllPads(_ event: Event) {
-    for pad in shared.current.pads { pad.push(event) }
   }
 
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
@@ -97,64 +83,5 @@ extension MVCTSDemux.Streaming {
       (segment.start, segment.time, segment.position) = (start, start, start)
     }
     element.shared.withLock { $0.segment = segment }
-  }
-
-  /// Returns bytes of the input; fewer at its end.
-  func read(_ range: Range<Int>) throws(FlowReturn) -> [UInt8] {
-    do {
-      let buffer = try element.sink.pullRange(
-        offset: UInt64(clamping: range.lowerBound), size: UInt32(clamping: range.count))
-      return buffer.bytes
-    } catch {
-      guard error == .eos else { throw error }
-      return []
-    }
-  }
-}
-
-/// The body of the sink pad's task.
-extension MVCTSDemux {
-  func pull(_ streaming: inout Streaming) throws { try streaming.pull() }
-
-  func finish(_ flow: FlowReturn, _ streaming: inout Streaming) { streaming.finish(flow) }
-}
-
-extension MVCTSDemux.Streaming {
-  /// The number of bytes that are read at once.
-  private static let chunk = 1 << 16
-
-  fileprivate mutating func pull() throws {
-    if place == 0, element.shared.current.span == nil, !hasData { try measure() }
-    let bytes = try read(place..<place + Self.chunk)
-    guard !bytes.isEmpty else { throw FlowReturn.eos }
-    place += bytes.count
-    try receive(bytes.span.bytes)
-  }
-
-  /// Finds out how long the input is.
-  private func measure() throws(FlowReturn) {
-    let query = Query.duration(.bytes)
-    guard element.sink.queryPeer(query), let size = query.duration.flatMap(Int.init(exactly:)),
-      let span = try TransportStreamSpan(byteCount: size, program: element.program, read: read),
-      span.duration > 0
-    else { return }
-    element.shared.withLock { $0.span = span }
-  }
-
-  /// Tells downstream and the application why the stream ends.
-  fileprivate mutating func finish(_ flow: FlowReturn) {
-    guard flow != .flushing else { return }
-    let end = Event.endOfStream
-    let ending = cause.map { end.following($0) } ?? end
-    if flow == .eos, element.run({ try self.end(ending) }) == .ok { return }
-    if !element.hasFailed {
-      element.post(
-        ElementError(
-          .failedStream,
-          flow == .notLinked
-            ? "None of the available pads is linked." : "Internal data stream error.",
-          debug: "streaming stopped, reason \(flow) (\(flow.rawValue))"))
-    }
-    for output in outputs { output.pad.push(ending) }
   }
 }

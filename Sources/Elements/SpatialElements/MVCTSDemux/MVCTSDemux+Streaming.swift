@@ -383,6 +383,7 @@ extension MVCTSDemux {
 
     /// Sends the segment, and the tags after it, if that has not been done.
     private mutating func sendSegment(_ index: Int) {
+      guard !outputs[index].hasBegun else { return }
       let segment = element.shared.current.segment
       outputs[index].begin(segment, at: ClockTime(ticks: origin ?? 0), tags, following: cause)
     }

@@ -27,7 +27,7 @@ struct TransportOutput {
   /// Begins again, after a flush.
   mutating func flush() { (hasBegun, isDiscontinuous, end) = (false, true, nil) }
 
-  /// Sends a segment, and the tags after it, if that has not been done.
+  /// Sends a segment, and the tags after it.
   ///
   /// - Parameters:
   ///   - segment: in stream time.
@@ -36,7 +36,6 @@ struct TransportOutput {
   mutating func begin(
     _ segment: PlaybackSegment, at origin: ClockTime, _ more: [Event], following cause: Event?
   ) {
-    guard !hasBegun else { return }
     hasBegun = true
     var shifted = Segment(segment)
     shifted.start = segment.start + origin

@@ -43,25 +43,14 @@ extension MVHEVCDemux {
   /// - Parameter plan: the plan made when the seek arrived.
   private func pullSeek(_ request: SeekRequest, _ plan: SeekPlan, _ event: Event) -> Bool {
     let isFlushing = request.flags.contains(.reset)
-    if isFlushing {
-      sink.push(Event.flushStart.following(event))
-      pushToAllPads(Event.flushStart.following(event))
-    } else {
-      sink.pauseTask()
-    }
-    return withStreaming(sink) { [self] streaming in
-      sink.pauseTask()
-      if isFlushing {
-        sink.push(Event.flushStop().following(event))
-        pushToAllPads(Event.flushStop().following(event))
-      }
+    return seek(reading: sink, shared.current.pads, event, isFlushing: isFlushing) {
+      [self] streaming in
       // Without a flush, the new segment follows everything played so far.
       let plan = isFlushing ? plan : self.plan(request) ?? plan
       streaming.begin(plan, event)
       if request.flags.contains(.endsWithSegmentDone) {
         postSegmentStart(at: plan.segment.start, following: event)
       }
-      sink.resumeTask()
     }
   }
 
@@ -71,11 +60,6 @@ extension MVHEVCDemux {
     let isDone = sink.push(Event.byteSeek(to: plan.offset).following(event))
     if !isDone { shared.withLock { $0.pendingSeek = nil } }
     return isDone
-  }
-
-  /// Pushes an event to all source pads.
-  private func pushToAllPads(_ event: Event) {
-    for pad in shared.current.pads { pad.push(event) }
   }
 }
 

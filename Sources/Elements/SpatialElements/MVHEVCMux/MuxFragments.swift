@@ -217,12 +217,13 @@ extension MVHEVCMux {
   func split(at time: ClockTime?) {
     guard let time else { return }
     demands.withLock { $0.split(at: RunningTime(clamping: time)) }
-    requestKeyframe(at: time)
+    // A keyframe since that time may be in an earlier fragment.
+    requestKeyframe(at: time, always: true)
   }
 
   /// Asks encoders, here and upstream, for a keyframe.
-  private func requestKeyframe(at time: ClockTime) {
-    keyframes.add(RunningTime(clamping: time))
+  private func requestKeyframe(at time: ClockTime, always: Bool = false) {
+    keyframes.add(RunningTime(clamping: time), always: always)
     for pad in sinkPads where MuxInput.Kind(pad.name) == .video {
       pad.push(.forceKeyUnit(at: time))
     }

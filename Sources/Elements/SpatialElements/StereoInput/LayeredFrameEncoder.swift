@@ -211,9 +211,12 @@ final class KeyframeRequests: Sendable {
   }
 
   /// Requests a keyframe at a running time.
-  func add(_ time: RunningTime) {
+  ///
+  /// - Parameter always: Whether a keyframe that has been there since does not fulfil it.
+  func add(_ time: RunningTime, always: Bool = false) {
     state.withLock { state in
-      let isFulfilled = time > .min && state.lastKeyframe.map { $0 >= time } ?? false
+      let isLate = time > .min && state.lastKeyframe.map { $0 >= time } ?? false
+      let isFulfilled = isLate && !always
       if !isFulfilled, state.times.count < Self.most { state.times.insert(time) }
     }
   }
