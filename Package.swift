@@ -279,7 +279,9 @@ let package = Package(
       path: "Tests/TestElements", swiftSettings: strict),
     .target(
       name: "TestKit",
-      dependencies: ["GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoVideo"],
+      dependencies: [
+        "CGStreamer", "GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoVideo",
+      ],
       path: "Tests/TestKit", swiftSettings: strict),
     .testTarget(
       name: "PipelineHostTests",

@@ -202,7 +202,7 @@ struct KeepingTests {
     #expect(folder.names == ["a.mp4", "a.yaml", "out-2.mov", "out.mov"])
   }
 
-  @Test("the third signal leaves at once, and says what is left")
+  @Test("the third signal leaves at once, and says what is left", .tags(.exhaustive))
   func third() throws {
     // The end of the stream never gets through the muxer's input.
     let file = try folder.write(
@@ -233,7 +233,7 @@ struct KeepingTests {
     #expect(folder.names == ["out.mov"])
   }
 
-  @Test("a machine that sleeps does not wake the watchdog")
+  @Test("a machine that sleeps does not wake the watchdog", .tags(.exhaustive))
   func suspended() throws {
     let file = try folder.write(
       """

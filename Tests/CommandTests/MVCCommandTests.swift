@@ -80,13 +80,17 @@ struct MVCCommandTests {
     }
   }
 
+  /// Makes the stream without a container, if it is the one with this name.
+  private func writeByteStream(_ name: String) async throws {
+    guard name == "all.264" else { return }
+    let stream = try await MVCStream.make()
+    try Data(stream.accessUnits.flatMap(\.self)).write(to: URL(filePath: folder.path(name)))
+  }
+
   @Test(
     "every container is recognized and converted", arguments: ["disc.mkv", "disc.m2ts", "all.264"])
   func containers(name: String) async throws {
-    if name == "all.264" {
-      let stream = try await MVCStream.make()
-      try Data(stream.accessUnits.flatMap(\.self)).write(to: URL(filePath: folder.path(name)))
-    }
+    try await writeByteStream(name)
     let result = try run(["convert", name, "out.mov", "preset=ultrafast", "quality=12"])
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.errors.contains("mvc-to-mvhevc"))
@@ -102,7 +106,7 @@ struct MVCCommandTests {
     #expect(try TestMovie.psnr(folder.path("l.yuv"), folder.path("right.yuv")) > 38)
   }
 
-  @Test("a recording that begins within a packet is read; H.264 without container is named")
+  @Test("a recording that begins within a packet is read")
   func beginnings() throws {
     let disc = try Data(contentsOf: URL(filePath: folder.path("disc.m2ts")))
     for count in [1, 150, 1001] {
@@ -110,12 +114,56 @@ struct MVCCommandTests {
       let info = try run(["info", "cut.m2ts"])
       #expect(info.output.contains("H.264 MVC: a view for each eye"), "\(count): \(info)")
     }
-    let stream = try run(["info", "left.264"])
-    #expect(stream.status != 0 && stream.errors.contains("only 'convert' reads"), "\(stream)")
   }
 
-  @Test("info, frames and packed movies", arguments: ["disc.mkv", "disc.m2ts"])
+  @Test("H.264 of one eye without container has its frames and its rate")
+  func plainStream() throws {
+    let info = try run(["info", "left.264", "--json"])
+    #expect(info.status == 0 && info.output.contains("\"stereo\": \"no\""), "\(info)")
+    #expect(info.output.contains("\"samples\": 60"), "\(info.output)")
+    let frames = try run(["frames", "left.264", "--at", "1", "--output", "f.png"])
+    #expect(frames.status == 0, "\(frames.errors)")
+    try Data([0, 0, 0, 1, 0x67, 0x64]).write(to: URL(filePath: folder.path("torn.264")))
+    #expect(try run(["info", "torn.264"]).status != 0)
+  }
+
+  @Test("MP4 as FFmpeg copies it: the second view's record is no box of its own")
+  func copied() async throws {
+    _ = try await Program.output(
+      of: ["ffmpeg", "-v", "error", "-i", "disc.mkv", "-c", "copy", "copy.mp4"], in: folder.url)
+    #expect(try MovieFile(folder.path("copy.mp4")).videoEntry().mvcC == nil)
+    let info = try run(["info", "copy.mp4"])
+    #expect(info.output.contains("H.264 MVC: a view for each eye"), "\(info)")
+    let result = try run(["convert", "copy.mp4", "out.mov", "preset=ultrafast", "quality=12"])
+    #expect(result.status == 0, "\(result.errors)")
+    try await expectBothEyes(of: "out.mov")
+  }
+
+  @Test("a second eye in a track of its own is named, not taken for a second picture")
+  func separateTracks() async throws {
+    _ = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-i", "left.264", "-i", "right.264", "-map", "0", "-map", "1",
+        "-c",
+        "copy", "two.mp4",
+      ], in: folder.url)
+    var bytes = try Data(contentsOf: URL(filePath: folder.path("two.mp4")))
+    for (name, other) in [("avc1", "mvc1"), ("avcC", "mvcC")] {
+      let place = try #require(bytes.range(of: Data(name.utf8), options: .backwards))
+      bytes.replaceSubrange(place, with: Data(other.utf8))
+    }
+    try bytes.write(to: URL(filePath: folder.path("two.mp4")))
+    let info = try run(["info", "two.mp4"])
+    #expect(info.output.contains("track of its own (track 2, 'mvc1')"), "\(info)")
+    let result = try run(["convert", "two.mp4", "out.mov"])
+    #expect(
+      result.status != 0 && result.errors.contains("track of its own (track 2, 'mvc1')"),
+      "\(result)")
+  }
+
+  @Test("info, frames and packed movies", arguments: ["disc.mkv", "disc.m2ts", "all.264"])
   func others(name: String) async throws {
+    try await writeByteStream(name)
     let info = try run(["info", name])
     #expect(info.status == 0 && info.output.contains("H.264 MVC: a view for each eye"))
     #expect(try run(["info", name, "--json"]).output.contains("\"stereo\": \"mvc\""))

@@ -285,7 +285,7 @@ struct AdvisoryTests {
 
   @Test(
     "CVE-2026-46469, CVE-2026-46470, CVE-2026-46472: hostile channel layouts and rates",
-    .tags(.long))
+    .tags(.long, .exhaustive))
   func channels() {
     let layouts: [BoxTree] = [
       .full("chan", numbers(0, 0, Self.all)), .full("chan", numbers(1 << 16, Self.all, 0)),

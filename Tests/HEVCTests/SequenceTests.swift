@@ -49,7 +49,7 @@ struct SequenceTests {
 
   @Test(
     "a sequence may have more pictures than flattening has between its two numberings",
-    .tags(.judge))
+    .tags(.judge, .exhaustive))
   func long() throws {
     let pair = try Still.pair.accessUnits()
     let slice = try #require(pair[1].nalUnits.last)

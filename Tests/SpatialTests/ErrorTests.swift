@@ -41,7 +41,7 @@ struct ErrorTests {
 
   @Test(
     "a stream without a picture is not taken for one that was decoded",
-    arguments: ["h264 mvcdec", "h264 mvcflatten", "h265 mvhevcdec"])
+    arguments: ["h264 mvcdec", "h264 mvcflatten", "h264 mvcautodec", "h265 mvhevcdec"])
   func noPicture(decoder: String) async throws {
     let (coding, element) = (decoder.prefix(4), decoder.dropFirst(5))
     let random = (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 >> 3) }

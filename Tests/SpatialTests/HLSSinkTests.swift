@@ -212,7 +212,9 @@ struct HLSSinkTests {
     try folder.expectWhole(names + ["audio_0"])
   }
 
-  @Test("a channel whose timestamps have jumped, and whose sources all stop", .tags(.realTime))
+  @Test(
+    "a channel whose timestamps have jumped, and whose sources all stop",
+    .tags(.realTime, .exhaustive))
   func silentAfterJump() async throws {
     let pipeline = try channel()
     defer { pipeline.setState(.null) }

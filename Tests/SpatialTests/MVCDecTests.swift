@@ -83,6 +83,39 @@ struct MVCDecMediaTests {
       !times[0].contains(nil) && times[0].map { $0 ?? 0 } == times[0].map { $0 ?? 0 }.sorted())
   }
 
+  /// Tells the decoder in a player which eye to decode, as an application does.
+  private func ask(for eye: String, _ player: Pipeline) {
+    let callback:
+      @convention(c) (
+        UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<GstElement>?,
+        gpointer?
+      ) -> Void = { _, _, element, eye in
+        guard let element, let eye,
+          gst_element_get_factory(element).map(ElementFactory.nameOf) == "mvcautodec"
+        else { return }
+        gst_util_set_object_arg(
+          UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self), "eye",
+          eye.assumingMemoryBound(to: CChar.self))
+      }
+    g_signal_connect_data(
+      UnsafeMutableRawPointer(player.pointer), "deep-element-added",
+      unsafeBitCast(callback, to: GCallback.self), g_strdup(eye), { data, _ in g_free(data) },
+      GConnectFlags(rawValue: 0))
+  }
+
+  @Test(
+    "decodebin3 decodes the eye that is asked for",
+    arguments: ["two.ts", "mapping.mkv"], ["none", "left", "right"])
+  func autoplugged(file: String, eye: String) async throws {
+    let facts = try #require(MVCMedia.all["b2-cabac.264"])
+    let pipeline = try pipeline(
+      "filesrc location=\(MVCMedia.folder.path)/b2-cabac-\(file) ! decodebin3 ! fakesink name=sink")
+    ask(for: eye, pipeline)
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    try await play(pipeline)
+    #expect(try tap.frames().map { md5($0.pixels) } == facts.views[eye == "right" ? 1 : 0])
+  }
+
   @Test("what is not exact, and what is illegal, is said")
   func warnings() async throws {
     for (name, words) in [

@@ -40,14 +40,6 @@ struct MVHEVCDecForeignTests {
       #expect(frames[eye.other].isEmpty)
     }
   }
-
-  private func md5(_ bytes: [UInt8]) -> String {
-    guard let digest = g_compute_checksum_for_data(G_CHECKSUM_MD5, bytes, gsize(bytes.count)) else {
-      return ""
-    }
-    defer { g_free(digest) }
-    return String(cString: digest)
-  }
 }
 
 /// A movie of another maker as a layered stream, and what its pictures have to be.

@@ -37,14 +37,6 @@ enum ForeignMovies {
     if: !facts.isEmpty, "no ../shared/media beside the repository")
 }
 
-func md5(_ bytes: [UInt8]) -> String {
-  guard let text = g_compute_checksum_for_data(G_CHECKSUM_MD5, bytes, gsize(bytes.count)) else {
-    return ""
-  }
-  defer { g_free(text) }
-  return String(cString: text)
-}
-
 /// What a demuxer's pad carried, in a form that can be compared.
 struct PadRecord: Equatable {
   /// All of it, in order.

@@ -88,7 +88,8 @@ struct RateChangeTests {
     #expect(rates[2] > 400, "\(rates)")
   }
 
-  @Test("quality with a buffer is lowered only if the buffer requires it")
+  @Test(
+    "quality with a buffer is lowered only if the buffer requires it", .tags(.exhaustive))
   func cappedQuality() throws {
     func kilobits(_ units: [LayeredAccessUnit]) -> Double {
       Double(totals(units).reduce(0, +)) * 8 / 1000
@@ -118,7 +119,9 @@ struct RateChangeTests {
     #expect(try encoder.finish().count == 1)
   }
 
-  @Test("with the distance as its minimum, groups of pictures are of equal length, whatever is cut")
+  @Test(
+    "with the distance as its minimum, groups of pictures are of equal length, whatever is cut",
+    .tags(.exhaustive))
   func equalGroups() throws {
     var configuration = configuration(.quality(30))
     configuration.keyframeDistance = 24

@@ -145,7 +145,8 @@ struct AudioTests {
   }
 
   @Test(
-    "a writer that gets only one stream reports after ten seconds what it waits for", .tags(.judge))
+    "a writer that gets only one stream reports after ten seconds what it waits for",
+    .tags(.judge, .exhaustive))
   func starvationError() async throws {
     let format = try AudioSampleFormat(channelCount: 6)
     let inputs = [try AudioInput("voice", format, bitsPerSecond: 1_000_000)]

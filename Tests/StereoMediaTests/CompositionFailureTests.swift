@@ -82,7 +82,7 @@ struct CompositionFailureTests {
     }
   }
 
-  @Test("an abandoned export leaves no file", .tags(.realTime))
+  @Test("an abandoned export leaves no file", .tags(.realTime, .exhaustive))
   func left() async throws {
     let movie = try await StereoMovie(try await Movies.long())
     var slow = quickSettings()

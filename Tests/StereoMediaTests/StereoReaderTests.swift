@@ -72,6 +72,31 @@ struct StereoReaderTests {
     #expect(lines == ["True \(frames.count)", "True \(frames.count)"])
   }
 
+  @Test(
+    "H.264 MVC without a container gives the pictures of an MVC decoder, in order",
+    .enabled(if: MVCMedia.isThere, "the folder ../shared/mvc-media is absent"),
+    arguments: ["b2-idr.264", "h7-reorder.264", "field-h7.264", "paff-b2-cabac.264", "p-poc1.264"])
+  func byteStreams(name: String) async throws {
+    let golden = try #require(MVCMedia.all[name])
+    var options = StereoReader.Options()
+    options.format = .i420
+    let path = MVCMedia.folder.appending(path: name).path
+    let (left, right, frames) = try await read(path, options)
+    for (pixels, wanted) in zip([left, right], golden.views) {
+      try #require(frames.count == wanted.count)
+      let size = pixels.count / wanted.count
+      let found = stride(from: 0, to: pixels.count, by: size).map {
+        md5(Array(pixels[$0..<$0 + size]))
+      }
+      #expect(found == wanted)
+    }
+    #expect(frames.map(\.time) == frames.indices.map { .milliseconds(40 * $0) })
+    let movie = try await StereoMovie(path)
+    #expect(movie.container == .byteStream && movie.video?.layout == .multiview)
+    // A guess is said.
+    #expect(movie.warnings.contains { $0.contains("25 frames/s") })
+  }
+
   @Test("the eyes of packed movies are split", arguments: ["side-by-side", "top-bottom"])
   func packed(mode: String) async throws {
     let path = try await Movies.packed(mode)

@@ -173,7 +173,9 @@ struct WebServerTests {
     }
   }
 
-  @Test("a client that does not read its answer is disconnected; a slow one gets all of it")
+  @Test(
+    "a client that does not read its answer is disconnected; a slow one gets all of it",
+    .tags(.exhaustive))
   func slowReader() async throws {
     let folder = try TemporaryFolder()
     let bytes = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })

@@ -27,6 +27,7 @@ public let spatialPlugin = PluginDeclaration(
     mvhevcSBSEnc,
     mvhevcDec,
     mvcDec,
+    mvcAutoDec,
     mvcFlatten,
     mvctsDemux,
     mvctsAutoDemux,

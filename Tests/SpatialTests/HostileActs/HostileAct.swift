@@ -72,7 +72,7 @@ extension HostileAct {
         .flow(.notLinked),
         [
           "sbssplit": Self.all, "mvhevcdec": Self.all, "mvhevcdemux": Self.all,
-          "mvhevcmux": Self.all, "mvcdec": Self.all,
+          "mvhevcmux": Self.all, "mvcdec": Self.all, "mvcautodec": .end,
           // A source that has not ended by then can only report to the application.
           "stereotestsrc": .endOrFailure("internal data stream error"),
           // These are at their end before they could notice.
@@ -85,7 +85,8 @@ extension HostileAct {
         [
           "stereotestsrc": nil, "stereotagger": Self.all, "picturerange": Self.all,
           "mvhevcdec": .end, "mvhevcdemux": .end,
-          "mvhevchlssink": .end, "mvcdec": .end, "mvcflatten": .end, "mvctsdemux": .end,
+          "mvhevchlssink": .end, "mvcdec": .end, "mvcautodec": .end, "mvcflatten": .end,
+          "mvctsdemux": .end,
         ])
     case .capsChange:
       .every(

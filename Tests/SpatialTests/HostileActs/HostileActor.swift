@@ -88,6 +88,8 @@ struct HostileActor: Sendable {
         ])
     case "mvhevcdec": return actor([try await coded("sink")])
     case "mvcdec", "mvcflatten": return actor([try await multiview("sink")])
+    case "mvcautodec":
+      return actor([try await multiview("sink", ["profile": "stereo-high"])])
     case "mvctsdemux": return actor([try await disc("sink", "video/mpegts,systemstream=true")])
     case "mvctsautodemux":
       return actor([try await disc("sink", "video/mpegts,systemstream=true,views=2")])
@@ -147,7 +149,7 @@ struct HostileActor: Sendable {
   }
 
   /// H.264 MVC, an access unit a buffer.
-  private static func multiview(_ pad: String) async throws -> Input {
+  private static func multiview(_ pad: String, _ more: Fields = [:]) async throws -> Input {
     func stream(_ width: Int) async throws -> (caps: Caps, contents: [Content]) {
       let coded = try await MVCStream.make(
         frames: pictures, caps: "width=\(width),height=64,framerate=30/1")
@@ -163,7 +165,7 @@ struct HostileActor: Sendable {
           "stream-format": "byte-stream", "alignment": "au", "framerate": .fraction(.init(30, 1)),
           "width": .int(Int32(width / 2)), "height": 64,
         ])
-      return (caps, contents)
+      return (caps.with(more), contents)
     }
     let (caps, contents) = try await stream(256)
     return Input(pad: pad, caps: caps, contents: contents, changed: try await stream(320))

@@ -33,7 +33,7 @@ extension PictureTimes {
         "'\(path)' is a transport stream, whose times change with a seek, so that it cannot be cut "
           + "into parts",
         help: "remux it first: ffmpeg -i \(path) -c copy movie.mkv; or convert it in one piece")
-    case .byteStream?:
+    case .byteStream?, .h264ByteStream?:
       throw PartError(
         .final, "'\(path)' has no container, and so no times of its pictures",
         help: "put it into MP4 or Matroska first, or convert it in one piece")

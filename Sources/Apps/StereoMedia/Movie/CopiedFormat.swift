@@ -13,6 +13,8 @@ internal import TransportStream
 package enum CopiedFormat: String, Sendable {
   /// H.265 without a container (H.265 Annex B).
   case byteStream = "H.265 byte stream"
+  /// H.264 without a container (H.264 Annex B), of one view or both.
+  case h264ByteStream = "H.264 byte stream"
   case matroska = "Matroska"
   case transportStream = "MPEG transport stream"
 
@@ -31,7 +33,7 @@ package enum CopiedFormat: String, Sendable {
     } else if TransportStreamReader.mayBegin(with: start) {
       self = .transportStream
     } else if begins([0, 0, 0, 1]) || begins([0, 0, 1]) {
-      self = .byteStream
+      self = MultiviewProbe.isH264(path) ? .h264ByteStream : .byteStream
     } else {
       return nil
     }
@@ -41,11 +43,10 @@ package enum CopiedFormat: String, Sendable {
   private static let patience = 10
 
   /// Copies the first video track, and the audio tracks that a movie takes, without encoding.
-  func copy(_ path: String, to movie: String) async throws {
-    if self == .byteStream, MultiviewProbe.isH264(path) {
-      throw StereoMediaError.unreadable(
-        path, "it is H.264 without a container, which only 'convert' reads")
-    }
+  ///
+  /// - Returns: The assumptions that had to be made, one line each.
+  func copy(_ path: String, to movie: String) async throws -> [String] {
+    if self == .h264ByteStream { return try await ByteStreamCopy.run(path, to: movie) }
     let isMVC = self == .transportStream && MultiviewProbe.isMultiview(path, self)
     // A parser after mvctsdemux would lose one view's parameter sets.
     let reading = self == .byteStream ? "mvhevcdemux" : isMVC ? "mvctsdemux" : "parsebin"
@@ -87,6 +88,7 @@ package enum CopiedFormat: String, Sendable {
     }
     try Task.checkCancellation()
     if let refusal = copying.refusal { throw StereoMediaError.unreadable(path, refusal) }
+    return []
   }
 }
 

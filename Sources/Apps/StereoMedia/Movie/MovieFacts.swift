@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import AVC
 package import HEVC
 package import ISOBMFF
 package import StereoVideo
@@ -25,6 +26,8 @@ package struct MovieFacts: Sendable {
   package let hasReferenceDisplays: Bool
   /// The format of the file that was copied into a movie; nil for an ordinary movie.
   package var copiedFrom: CopiedFormat?
+  /// The assumptions that had to be made to copy it, one line each.
+  var assumptions: [String] = []
   /// The frames of the first video track.
   package let frames: FrameIndex
   /// The recognized layout of a movie that is not layered, or the reason that none was recognized;
@@ -37,10 +40,13 @@ package struct MovieFacts: Sendable {
     // The file size bounds the number of frames, whatever the sample tables claim.
     frames = FrameIndex(
       video, movieTimescale: reader.movie.timescale, limit: Int(clamping: reader.size))
-    entry =
-      video?.sampleEntries.lazy.compactMap {
-        if case .video(let entry) = $0 { entry } else { nil }
-      }.first
+    var entry = video?.sampleEntries.lazy.compactMap {
+      if case .video(let entry) = $0 { entry } else { nil }
+    }.first
+    if let found = video.flatMap({ Self.secondView(of: $0, entry, reader) }) {
+      entry?.configuration.append(OpaqueBox("mvcC", payload: found))
+    }
+    self.entry = entry
     let record = entry?.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }
     let dependent = entry?.lhvC.flatMap { try? LHEVCDecoderConfigurationRecord(bytes: $0) }
     let displays = ThreeDReferenceDisplaysInformation(
@@ -49,6 +55,21 @@ package struct MovieFacts: Sendable {
     layers = record?.arrays.first { $0.type == .videoParameterSet }?.nalUnits.first
       .flatMap { try? VideoParameterSet(nalUnit: $0) }
       .map { LayeredStreamInformation($0, displays: displays) }
+  }
+
+  /// The record of the second view of H.264 MVC whose sample entry does not name it; nil if there
+  /// is none.
+  private static func secondView(
+    of track: Track, _ entry: VisualSampleEntry?, _ reader: MovieReader
+  ) -> [UInt8]? {
+    guard let entry, entry.mvcC == nil, ["avc1", "avc2", "avc3", "avc4"].contains(entry.codec),
+      let avcC = entry.configuration.first(where: { $0.type == "avcC" }),
+      var probe = SecondViewProbe(avcC: avcC.payload)
+    else { return nil }
+    for sample in reader.firstSamples(of: track, count: SecondViewProbe.sampleCount) {
+      probe.add(sample.span.bytes)
+    }
+    return probe.mvcC
   }
 
   package var stereo: Stereo {
@@ -123,7 +144,22 @@ extension Movie {
 extension MovieFacts {
   /// Defects of the file and assumptions that had to be made, one line each.
   package var warnings: [String] {
-    (layers?.warning.map { [$0] } ?? []) + reader.movie.issues.map { "\($0)" }
+    assumptions + (layers?.warning.map { [$0] } ?? []) + (separateView.map { [$0] } ?? [])
+      + reader.movie.issues.map { "\($0)" }
+  }
+
+  /// A remark on a second eye in a track of its own, which refers to that of the base view
+  /// (ISO/IEC 14496-15, 7.5.2); nil if there is none. Such tracks are not read.
+  var separateView: String? {
+    for track in reader.movie.tracks where track.id != video?.id {
+      guard case .video(let entry)? = track.sampleEntries.first,
+        ["mvc1", "mvc2", "mvc3", "mvc4", "lhv1", "lhe1"].contains(entry.codec)
+      else { continue }
+      return
+        "its second eye is in a track of its own (track \(track.id.rawValue), '\(entry.codec)'), "
+        + "which is not read"
+    }
+    return nil
   }
 }
 

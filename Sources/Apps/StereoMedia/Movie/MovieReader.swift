@@ -16,6 +16,7 @@ package struct MovieReader: Sendable {
   /// Size of the file in bytes.
   package let size: UInt64
   fileprivate let version: FileVersion
+  private let path: String
 
   /// Reads only the byte ranges that the parser requests. Throws a ``StereoMediaError``.
   package init(path: String) throws {
@@ -29,6 +30,7 @@ package struct MovieReader: Sendable {
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw StereoMediaError.notAFile(path) ?? .unreadable(path, "it is not a file")
     }
+    self.path = path
     size = UInt64(clamping: status.st_size)
     version = FileVersion(status)
     guard size > 0 else { throw StereoMediaError(.unreadable, "'\(path)' is empty") }
@@ -60,6 +62,26 @@ package struct MovieReader: Sendable {
         path, "it is not a QuickTime or MP4 movie: there is no 'moov' box")
     }
     (self.fileType, self.movie) = (fileType, movie)
+  }
+
+  /// Maximum size of a sample that is read, in bytes; decoders accept no larger ones.
+  private static let sampleLimit: UInt32 = 1 << 26
+
+  /// Returns the first samples of a track, as far as they can be read.
+  func firstSamples(of track: Track, count: Int) -> [[UInt8]] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return [] }
+    defer { close(file) }
+    var samples: [[UInt8]] = []
+    for index in 0..<min(track.samples.count, count) {
+      guard let record = track.samples.sample(at: index), record.size <= Self.sampleLimit,
+        record.offset <= size, UInt64(record.size) <= size - record.offset,
+        let bytes = try? Self.read(file, record.offset..<record.offset + UInt64(record.size), path),
+        bytes.count == Int(record.size)
+      else { break }
+      samples.append(bytes)
+    }
+    return samples
   }
 
   /// The types of the boxes with which movies begin.
@@ -103,12 +125,13 @@ package final class MovieSource: Sendable {
     let format = try await Blocking.run { CopiedFormat(path: path) }
     let copy = try format.map { _ in try ScratchFile() }
     let file = copy?.path ?? path
+    var assumptions: [String] = []
     if let format {
       try await Engine.start()
-      try await format.copy(path, to: file)
+      assumptions = try await format.copy(path, to: file)
     }
     var facts = try await Blocking.run { MovieFacts(try MovieReader(path: file)) }
-    facts.copiedFrom = format
+    (facts.copiedFrom, facts.assumptions) = (format, assumptions)
     if let complete, facts.video != nil, !facts.hasEyesOfTheirOwn {
       try await Engine.start()
       let container =

@@ -22,7 +22,7 @@ public struct StereoMovie: Sendable {
     case quickTime
     /// An MP4 file (ISO/IEC 14496-14) or another format based on ISO/IEC 14496-12.
     case mp4
-    /// H.265 without a container (H.265 Annex B).
+    /// H.265 or H.264 without a container (Annex B of each).
     case byteStream
     /// Another format, by its name, such as Matroska: the streams are copied into a temporary
     /// movie, since it has no index of all frames.
@@ -55,7 +55,7 @@ public struct StereoMovie: Sendable {
   package let source: MovieSource
   package var facts: MovieFacts { source.facts }
 
-  /// Reads the index of a QuickTime or MP4 movie. H.265 without a container, and H.264 and H.265 in
+  /// Reads the index of a QuickTime or MP4 movie. H.264 and H.265 without a container, or in
   /// Matroska and MPEG transport streams, are first copied into a temporary movie without a name,
   /// which takes as much space as the file and is gone with the process.
   ///
@@ -80,7 +80,7 @@ public struct StereoMovie: Sendable {
     self.path = path
     container =
       switch facts.copiedFrom {
-      case .byteStream: .byteStream
+      case .byteStream, .h264ByteStream: .byteStream
       case let format?: .other(format.rawValue)
       case nil: facts.reader.fileType?.isQuickTime ?? true ? .quickTime : .mp4
       }

@@ -124,7 +124,9 @@ extension RecognizedLayout {
     switch container {
     case .movie(let facts) where facts.video == nil: throw .noVideo
     case .movie(let facts):
-      if let obstacle = facts.entry?.conversionObstacle { throw .unreadable(obstacle) }
+      if let obstacle = facts.entry?.conversionObstacle ?? facts.separateView {
+        throw .unreadable(obstacle)
+      }
       evidence.declare(facts)
     case .matroska(let video): evidence.declare(video)
     case .multiview, .other: break

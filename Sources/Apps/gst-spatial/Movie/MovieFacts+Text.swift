@@ -119,7 +119,7 @@ extension MovieFacts {
 
   private var containerName: String {
     switch copiedFrom {
-    case .byteStream: return "none"
+    case .byteStream, .h264ByteStream: return "none"
     case let format?: return format.rawValue
     case nil: break
     }
@@ -128,7 +128,8 @@ extension MovieFacts {
 
   private var container: String {
     switch copiedFrom {
-    case .byteStream: return "none: an H.265 byte stream"
+    case let format? where format == .byteStream || format == .h264ByteStream:
+      return "none: an \(format.rawValue)"
     case let format?: return format.rawValue
     case nil: break
     }

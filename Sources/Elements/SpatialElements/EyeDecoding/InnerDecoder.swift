@@ -15,7 +15,7 @@ struct PlainCodec: Sendable {
   /// decoders lose it: those derived from `GstH265Decoder` (va, nvcodec, d3d11, v4l2) as well as
   /// NVIDIA's own parser in `nvh265dec` of GStreamer 1.22, which then outputs wrong pictures.
   var keepRemarkedReferences: Set<String> = []
-  /// Decoders that output wrong pictures.
+  /// Decoders that output wrong pictures, or have such a decoder inside themselves.
   var unsuitable: Set<String> = []
 
   /// H.265.
@@ -25,7 +25,7 @@ struct PlainCodec: Sendable {
   /// H.264. openh264dec decodes streams with B pictures wrongly.
   static let h264 = PlainCodec(
     name: "H.264", mediaType: "video/x-h264", softwareDecoder: "avdec_h264",
-    unsuitable: ["openh264dec"])
+    unsuitable: ["openh264dec", "mvcautodec"])
 
   /// Returns the error for what cannot be decoded for lack of a decoder.
   func missing(_ what: String) -> ElementError {

@@ -241,20 +241,9 @@ extension MVCTSDemux {
     }
 
     private func videoCaps(_ description: MVCDescription) -> Caps {
-      var fields: [(key: String, value: Value)] = [
-        ("stream-format", "avc"), ("alignment", "au"),
-        ("width", .int(Int32(clamping: description.width))),
-        ("height", .int(Int32(clamping: description.height))),
-        ("codec_data", .buffer(Buffer(description.records.block))),
-      ]
-      if let numerator = description.frameRateNumerator.flatMap(Int32.init(exactly:)),
-        let denominator = description.frameRateDenominator.flatMap(Int32.init(exactly:))
-      {
-        fields.append(("framerate", .fraction(Fraction(numerator, denominator))))
-      }
-      let caps = Caps("video/x-h264", fields)
-      guard let eye = program?.baseEye else { return caps }
-      return caps.withMultiview(.frameByFrame, eye == .right ? .rightViewFirst : [])
+      guard let eye = program?.baseEye else { return description.caps }
+      return description.caps.withMultiview(
+        .frameByFrame, eye == .right ? .rightViewFirst : [])
     }
 
     // MARK: Data

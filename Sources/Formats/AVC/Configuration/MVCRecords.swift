@@ -52,29 +52,29 @@ public struct MVCRecords: Hashable, Sendable {
   }
 
   /// Adds a record of the dependent view made from its parameter sets in a sample, if there is none
-  /// and the sample has a subset SPS.
+  /// and the sample, or the record of the base view, has a subset SPS.
   ///
   /// - Parameters:
   ///   - sample: an access unit.
   ///   - framing: how its NAL units are delimited.
   public mutating func addRecord(fromSample sample: RawSpan, framing: NALUnitFraming) {
     guard mvcC == nil, let ranges = try? framing.nalUnits(in: sample) else { return }
-    var (subsets, pps): ([[UInt8]], [[UInt8]]) = ([], [])
-    for range in ranges {
-      let unit = sample.extracting(range)
-      switch NALUnitHeader(unit)?.type {
-      case .subsetSequenceParameterSet:
-        // Others are those of Scalable Video Coding.
-        let subset = [UInt8](copying: unit)
-        if subset.count > 1, Self.profiles.contains(subset[1]) { subsets.append(subset) }
-      case .pictureParameterSet: pps.append([UInt8](copying: unit))
-      default: break
-      }
-    }
     let base = try? MVCDecoderConfiguration(.avcC, bytes: avcC)
-    let all = (base?.pictureParameterSets ?? []) + pps
+    var subsets = base?.sequenceParameterSets.filter(Self.isSubset) ?? []
+    var all = base?.pictureParameterSets ?? []
+    for range in ranges {
+      let unit = [UInt8](copying: sample.extracting(range))
+      if Self.isSubset(unit) { subsets.append(unit) }
+      if NALUnitHeader(unit.span.bytes)?.type == .pictureParameterSet { all.append(unit) }
+    }
     let distinct = all.indices.filter { all[..<$0].contains(all[$0]) == false }.map { all[$0] }
     mvcC = Self.mvcC(subsets, distinct, lengthSize: base?.lengthSize ?? 4)
+  }
+
+  /// Whether a NAL unit is a subset SPS of MVC. Others are those of Scalable Video Coding.
+  private static func isSubset(_ unit: [UInt8]) -> Bool {
+    NALUnitHeader(unit.span.bytes)?.type == .subsetSequenceParameterSet && unit.count > 1
+      && profiles.contains(unit[1])
   }
 
   /// Returns whether a sample has a picture of the dependent view.
