@@ -44,6 +44,7 @@ struct ErrorTests {
     arguments: ["h264 mvcdec", "h264 mvcflatten", "h264 mvcautodec", "h265 mvhevcdec"])
   func noPicture(decoder: String) async throws {
     let (coding, element) = (decoder.prefix(4), decoder.dropFirst(5))
+    let profile = coding == "h264" ? "stereo-high" : "multiview-main"
     let random = (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 >> 3) }
     let delimiter: [UInt8] = coding == "h264" ? [0, 0, 0, 1, 9, 16] : [0, 0, 0, 1, 70, 1, 80]
     for (bytes, said) in [
@@ -53,7 +54,8 @@ struct ErrorTests {
       try Data(bytes).write(to: URL(filePath: file))
       let failure = try await failure(
         of:
-          "filesrc location=\(file) blocksize=1000 ! video/x-\(coding),stream-format=byte-stream ! "
+          "filesrc location=\(file) blocksize=1000 ! "
+          + "video/x-\(coding),stream-format=byte-stream,profile=\(profile) ! "
           + "\(element) ! fakesink")
       #expect(failure.message.contains(said), "\(failure)")
     }
