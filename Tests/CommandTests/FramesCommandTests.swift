@@ -132,6 +132,31 @@ struct FramesCommandTests {
         + "! video/x-raw,width=320,height=180 ! fakesink")
   }
 
+  @Test("FFmpeg sees the same colours in JPEG as in PNG", .tags(.judge))
+  func colours() async throws {
+    let movie = try await makeSpatial(frames: 2)
+    for name in ["one.png", "one.jpg", "sheet.jpg", "sheet.png"] {
+      let sheet = name.hasPrefix("sheet") ? ["--count", "1", "--sheet"] : ["--at", "0"]
+      _ = try frames([movie, "--show", "left", "--output", name] + sheet)
+    }
+    func pixels(_ name: String) async throws -> [UInt8] {
+      [UInt8](
+        try await Program.output(
+          of: ["ffmpeg", "-v", "error", "-i", name, "-pix_fmt", "rgb24", "-f", "rawvideo", "-"],
+          in: folder.url))
+    }
+    for name in ["one", "sheet"] {
+      let (png, jpeg) = (try await pixels("\(name).png"), try await pixels("\(name).jpg"))
+      try #require(png.count == jpeg.count && !png.isEmpty)
+      // The limited range of video would be 16 off for black, and 20 for white.
+      for (least, greatest) in [(0, 40), (215, 255)] {
+        let places = png.indices.filter { least <= png[$0] && png[$0] <= greatest }
+        let sum = places.reduce(0) { $0 + Int(jpeg[$1]) - Int(png[$1]) }
+        #expect(!places.isEmpty && abs(Double(sum) / Double(max(places.count, 1))) < 4, "\(name)")
+      }
+    }
+  }
+
   @Test("one picture gets the name in --output; several get numbers")
   func names() async throws {
     let movie = try await makeSpatial(frames: 6)

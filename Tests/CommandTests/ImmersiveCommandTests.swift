@@ -59,7 +59,7 @@ struct ImmersiveCommandTests {
     try await makePacked(name, height: height)
     let line = try line([name, "b.mov"])
     #expect(line.contains(pipeline) && line.contains(values), "\(line)")
-    #expect(line.contains("note: '\(name)' has no such metadata, but its name means"))
+    #expect(line.contains("note: '\(name)' does not say all of its layout, but its name means"))
   }
 
   @Test("a missing name, an option and the movie's metadata win over a file name")

@@ -2,6 +2,7 @@
 
 import StereoEncoder
 import StereoVideo
+import TestKit
 import Testing
 
 /// Rate control that changes while the encoder runs, and quality with a limited peak.

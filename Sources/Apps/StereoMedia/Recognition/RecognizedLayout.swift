@@ -162,9 +162,9 @@ private struct Recognition {
         (.packed(.topBottom, rightViewFirst: false), shapes.topBottom),
       ] where ratio.isNear(expected) {
         switch eyes {
-        case .one, .twoViews: notes.append("by their shape, its frames hold one eye")
+        case .one, .twoViews: notes.append("by its shape, a frame holds one eye")
         case .packed(let arrangement, _):
-          notes.append("by their shape, its frames hold two eyes \(arrangement.words)")
+          notes.append("by its shape, a frame holds two eyes \(arrangement.words)")
         }
         return eyes
       }
@@ -192,8 +192,8 @@ private struct Recognition {
     if let named = evidence.name.isHalf {
       // FFmpeg's filters, for example, turn half the width into pixels of 2:1.
       let isUndone = evidence.frame?.hasPixels(undoing: arrangement) ?? false
-      self.named.append(named ? "each squeezed to half" : "each in full size")
-      if named, isUndone { notes.append("the shape of its pixels undoes that already") }
+      self.named.append(named ? "each eye squeezed to half" : "each eye in full size")
+      if named, isUndone { notes.append("its pixels are so wide or high that players undo that") }
       return named && !isUndone
     }
     guard let ratio = evidence.frame?.displayedRatio, !ratio.isOfFullEyes(arrangement) else {

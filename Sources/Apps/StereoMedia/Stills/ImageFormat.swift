@@ -9,11 +9,16 @@ public enum ImageFormat: Hashable, Sendable {
   /// JPEG, with a quality from 0 to 100; other values are clamped.
   case jpeg(Int = 90)
 
-  /// The encoder in gst-launch syntax.
-  var encoder: String {
+  /// The encoder in gst-launch syntax, after `videoconvert`.
+  ///
+  /// JPEG files have the full range and the matrix of ITU-R BT.601 (JFIF); `jpegenc` takes what
+  /// comes, and viewers would show the limited range of video as washed-out pictures.
+  package var encoder: String {
     switch self {
     case .png: "pngenc"
-    case .jpeg(let quality): "jpegenc quality=\(min(max(quality, 0), 100))"
+    case .jpeg(let quality):
+      "video/x-raw,format={I420,Y42B,Y444},colorimetry=(string)1:4:0:0 ! "
+        + "jpegenc quality=\(min(max(quality, 0), 100))"
     }
   }
 }

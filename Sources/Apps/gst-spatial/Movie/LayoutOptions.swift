@@ -160,8 +160,8 @@ struct LayoutChoice {
   private func tell(_ found: RecognizedLayout, _ path: String) {
     guard !found.notes.isEmpty else { return }
     Terminal.error.line(
-      "note: '\(path)' has no such metadata, but \(found.notes.joined(separator: "; ")); use "
-        + "--projection or --layout to override it")
+      "note: '\(path)' does not say all of its layout, but \(found.notes.joined(separator: "; ")); "
+        + "if that is wrong, use --layout or --projection")
   }
 }
 

@@ -75,8 +75,6 @@ enum PictureFormat: String, CaseIterable {
 
   /// The format for ``StereoImageGenerator``.
   var imageFormat: ImageFormat { self == .png ? .png : .jpeg(95) }
-  /// The encoder in gst-launch syntax.
-  var encoder: String { self == .png ? "pngenc" : "jpegenc quality=95" }
   /// The extension of the file names.
   var ending: String { self == .png ? "png" : "jpg" }
 }
@@ -107,7 +105,7 @@ struct ContactSheet {
         " sink_\(index)::xpos=\(index % columns * width)"
         + " sink_\(index)::ypos=\(index / columns * height)"
     }
-    line += " ! videoconvert ! \(format.encoder) ! fakesink name=sink"
+    line += " ! videoconvert ! \(format.imageFormat.encoder) ! fakesink name=sink"
     for index in pictures.indices {
       line +=
         " filesrc name=source\(index) ! pngdec ! videoconvert ! videoscale "

@@ -271,13 +271,18 @@ export class Stage {
     }
   }
 
+  /** Turns the view by degrees to the right and up. */
+  look(right, up) {
+    this.yaw = (this.yaw + right) % 360;
+    this.pitch = Math.max(-90, Math.min(90, this.pitch + up));
+  }
+
   /** Turns the view, or moves a zoomed picture, by a distance on the page. */
   drag(dx, dy) {
     const { canvas } = this;
     if (this.around) {
       const degrees = this.angle / Math.max(canvas.clientWidth, canvas.clientHeight);
-      this.yaw = (this.yaw - dx * degrees) % 360;
-      this.pitch = Math.max(-90, Math.min(90, this.pitch + dy * degrees));
+      this.look(-dx * degrees, dy * degrees);
     } else if (this.scale) {
       const { extent, width, height } = this.views()[0];
       this.#setCentre([

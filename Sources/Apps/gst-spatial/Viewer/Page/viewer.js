@@ -141,6 +141,15 @@ function step(count) {
   go(wanted + count);
 }
 
+/** Turns the view by ten degrees to the right and up; false if nobody looks around, or the slider has the focus. */
+function look(right, up) {
+  if (!stage.around || document.activeElement === $("slider")) return false;
+  stage.look(10 * right, 10 * up);
+  stage.draw();
+  say(`Looking ${Math.round(stage.yaw)} degrees to the right, ${Math.round(stage.pitch)} up`);
+  return true;
+}
+
 function time(index) { return movie.times[index] / 1e6; }
 
 // ---- Display
@@ -303,7 +312,9 @@ function wake() {
 
 const keys = {
   " ": play, p: play,
-  ArrowRight: () => step(1), ".": () => step(1), ArrowLeft: () => step(-1), ",": () => step(-1),
+  ArrowRight: () => look(1, 0) || step(1), ".": () => step(1),
+  ArrowLeft: () => look(-1, 0) || step(-1), ",": () => step(-1),
+  ArrowUp: () => look(0, 1), ArrowDown: () => look(0, -1),
   "[": () => go(timeline.keyframe(wanted, -1)), "]": () => go(timeline.keyframe(wanted, 1)),
   Home: () => go(0), End: () => go(movie.count - 1),
   g: openGoTo, w: () => setMode("wiggle"), d: () => setMode("difference"),
