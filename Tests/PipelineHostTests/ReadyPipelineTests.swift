@@ -10,12 +10,14 @@ import TestKit
 import Testing
 
 /// Each ready pipeline on real input, checked by what comes out.
+@Suite(.checkedStreams)
 struct ReadyPipelineTests {
   private let folder: TemporaryFolder
 
   init() throws {
     try BuiltPlugin.require()
     folder = try TemporaryFolder()
+    StreamWatches.current?.watch(folder.url.path, in: folder)
   }
 
   private func expectSpatial(_ path: String, frames: Int) throws -> MovieFile {

@@ -8,6 +8,7 @@ import TestKit
 import Testing
 
 /// Messages of SCTE 35 through `mvhevchlssink`.
+@Suite(.checkedStreams)
 struct HLSMarkerTests {
   private let folder: HLSFolder
   /// The examples of SCTE 35 (14.2): a break of a minute, with the number 4800008F.

@@ -6,6 +6,7 @@ import Testing
 
 /// What `mvhevchlssink` writes, as other streaming software reads it: shaka-packager, which knows
 /// MV-HEVC, and the parser `m3u8`.
+@Suite(.checkedStreams)
 struct HLSReadersTests {
   private let folder: HLSFolder
 

@@ -234,7 +234,9 @@ public struct Packager<Payload: Sendable>: Sendable {
         if next.startsDiscontinuity { tracks[index].dropBeforeReturn(at: next.time) }
         let cut = tracks[index].cut(before: next)
         let isLate =
-          starts.count - position > Self.patience + 1 || tracks[index].isSilent
+          starts.count - position > Self.patience + 1
+          && (starts.last ?? .min) &- starts[position].time > settings.patience
+          || tracks[index].isSilent
         guard cut != nil || tracks[index].hasEnded || isLate else { break }
         let waiting = tracks[index].pending.samples
         let count =

@@ -29,8 +29,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var end = Int64.min
   var playlist: MediaPlaylist
   var iFrames: MediaPlaylist?
-  private(set) var bitRate: BitRate
-  private(set) var iFrameBitRate: BitRate
+  var bitRate: BitRate
+  var iFrameBitRate: BitRate
   /// Periods between discontinuities that have listed segments; the last one is open.
   var periods: [RenditionPeriod] = []
   var part: PartLength
@@ -213,7 +213,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let limit = min(limit, count)
     guard rendition.hasIFramePlaylist, limit > 1 else { return limit }
     if pending.first?.isSync ?? false { return 1 }
-    return pending.samples.prefix(limit).dropFirst().firstIndex { $0.isSync } ?? limit
+    let next = pending.samples.prefix(limit).dropFirst().firstIndex { $0.isSync }
+    // No part but the last one of a segment may be much shorter than the others
+    // (draft-pantos-hls-rfc8216bis 4.4.4.9): such a keyframe is not in the I-frame playlist.
+    guard let next, part.allows(next) else { return limit }
+    return next
   }
 
   private mutating func cutChunk(
