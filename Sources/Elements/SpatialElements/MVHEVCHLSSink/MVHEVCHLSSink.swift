@@ -15,7 +15,7 @@ let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
     + "with an additional rendition for one eye",
   author: author,
   padTemplates: [
-    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.h265),
+    PadTemplate("video_%u", .sink, .request, caps: HLSInput.videoCaps),
     PadTemplate("audio_%u", .sink, .request, caps: HLSInput.audioCaps),
     PadTemplate("subtitle_%u", .sink, .request, caps: HLSInput.subtitleCaps),
   ],
