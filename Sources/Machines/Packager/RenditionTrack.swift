@@ -44,6 +44,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   var unlisted = UnlistedFiles()
   /// Tags of markers that are not listed yet.
   var markerTags: [MarkerTag] = []
+  /// ID3 tags that are not written yet.
+  var metadata: [TimedMetadata] = []
+  /// Whether there have been some, which manifests announce.
+  var hasMetadata = false
   /// Files of an earlier run whose segments are not listed any more, and their duration.
   var replaced: [[String]] = []
   var replacedDuration: Int64 = 0
@@ -229,6 +233,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     var options = FragmentOptions()
     options.startsSegment = chunks.isEmpty
     options.continuesFragment = !chunks.isEmpty
+    let ends = pending.samples.prefix(count).map {
+      $0.presentationTime &+ Int64(clamping: $0.duration)
+    }
+    options.messages = takeMessages(before: ends.max() ?? .min)
     var next: [TrackID: Int64] = [:]
     if pending.count > count { next[id] = describe(pending[count]).decodeTime }
     guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }

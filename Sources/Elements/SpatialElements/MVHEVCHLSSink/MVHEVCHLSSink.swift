@@ -211,6 +211,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       try streaming.describeSubtitles(of: pad)
     case .custom(MarkerEvent.name), .custom(MarkerEvent.demuxedName):
       try streaming.takeMarker(event, of: name)
+    case .custom(MarkerEvent.metadataName): streaming.takeMetadata(event, of: name)
     case .endOfStream:
       pacing.end(name)
       silence.remove(name)
