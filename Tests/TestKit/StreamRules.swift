@@ -71,15 +71,17 @@ public struct StreamRules: Sendable {
 
   private mutating func checkSegments(_ path: String, _ playlist: PlaylistText) {
     var (map, date): (String?, Date?) = (playlist.segments.first?.map, nil)
+    var discontinuity = playlist.segments.first?.discontinuity
     for segment in playlist.segments {
       if Int((segment.duration).rounded()) > playlist.targetDuration, !playlist.isIFramesOnly {
         say(path, "EXTINF \(segment.duration) > TARGETDURATION \(playlist.targetDuration)")
       }
       if segment.duration < 0 { say(path, "no duration of \(segment.uri)") }
-      if let map, segment.map != map, !segment.startsDiscontinuity, !segment.isGap {
+      // A gap may have the discontinuity.
+      if let map, segment.map != map, segment.discontinuity == discontinuity, !segment.isGap {
         say(path, "EXT-X-MAP changes without EXT-X-DISCONTINUITY at \(segment.uri)")
       }
-      if !segment.isGap { map = segment.map }
+      if !segment.isGap { (map, discontinuity) = (segment.map, segment.discontinuity) }
       if segment.uri.hasSuffix(".m4s"), segment.map == nil, !segment.isGap {
         say(path, "\(segment.uri) has no EXT-X-MAP")
       }
