@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial push`, to nginx as docs/streaming.md has it: WebDAV over TLS, with a password.
-@Suite(.tags(.process))
+@Suite(.tags(.process), .checkedStreams)
 struct PushCommandTests {
   private let folder: TemporaryFolder
   private let port = 40_000 + Int.random(in: 0..<20_000)
@@ -109,6 +109,7 @@ struct PushCommandTests {
     isThere)
   func wholeStream() async throws {
     try await configure()
+    StreamWatches.current?.watch(folder.path("live"), in: folder)
     _ = try await text(
       """
       gst-launch-1.0 -q -e stereotestsrc num-buffers=60 ! \

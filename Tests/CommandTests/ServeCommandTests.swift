@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial serve`, with players that follow a live stream.
-@Suite(.tags(.process))
+@Suite(.tags(.process), .checkedStreams)
 struct ServeCommandTests {
   private let folder: TemporaryFolder
 
@@ -24,7 +24,8 @@ struct ServeCommandTests {
 
   /// A live stream into the folder, as the README has it.
   private func stream(seconds: Int) throws -> Program {
-    try Program(
+    StreamWatches.current?.watch(folder.path("live"), in: folder)
+    return try Program(
       [
         "sh", "-c",
         """

@@ -138,7 +138,7 @@ struct EarlierRunTests {
     let text = try disk.text("a/index.m3u8")
     // As if the process had ended before the last segment of the sound was listed.
     let cut = try #require(text.range(of: "#EXTINF", options: .backwards))
-    disk.files["a/index.m3u8"] = Array(text[..<cut.lowerBound].utf8)
+    disk.edit("a/index.m3u8", text[..<cut.lowerBound])
     let (pictures, audio) = (
       try disk.playlist("v/index.m3u8").nextSequence, try disk.playlist("a/index.m3u8").nextSequence
     )
@@ -157,7 +157,7 @@ struct EarlierRunTests {
     let far = try disk.text("v/index.m3u8")
       .replacing("#EXT-X-TARGETDURATION", with: "#EXT-X-MEDIA-SEQUENCE:900\n#EXT-X-TARGETDURATION")
       .replacing("#EXT-X-MEDIA-SEQUENCE:0\n", with: "")
-    disk.files["v/index.m3u8"] = Array(far.utf8)
+    disk.edit("v/index.m3u8", far)
     #expect(throws: PackagerError.apart(rendition: "a", sequence: 2, other: 902)) {
       try run(2, settings, to: disk, continuing: true)
     }

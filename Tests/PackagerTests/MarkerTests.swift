@@ -120,13 +120,24 @@ struct MarkerTests {
       manifest.contains(
         """
             <EventStream schemeIdUri="urn:scte:scte35:2014:xml+bin" timescale="1000">
-              <Event presentationTime="3000" duration="3000" id="3000">
+              <Event presentationTime="3000" duration="3000" id="1342213061">
                 <Signal xmlns="http://www.scte.org/schemas/35/2016">
                   <Binary>/DAK</Binary>
                 </Signal>
               </Event>
-              <Event presentationTime="6000" id="6000">
+              <Event presentationTime="6000" id="
         """), "\(manifest)")
+  }
+
+  @Test("messages at the same time have numbers of their own, which stay: players drop repetitions")
+  func numbers() throws {
+    var other = marker("other", 3, .out)
+    other.message.append(7)
+    let disk = try run(.event, [(0, marker("ad", 3, .out)), (0, other), (5, marker("ad", 6, .in))])
+    let ids = try disk.text("manifest.mpd").matches(of: /<Event .*id="([0-9]+)"/).map(\.output.1)
+    #expect(Set(ids).count == 3 && ids.allSatisfy { UInt32($0) != nil }, "\(ids)")
+    let again = try run(.event, [(0, marker("ad", 3, .out)), (0, other)]).text("manifest.mpd")
+    #expect(ids.prefix(2).allSatisfy { again.contains("id=\"\($0)\"") }, "\(again)")
   }
 
   @Test("without keyframes at the right time, the cut is at the next one")

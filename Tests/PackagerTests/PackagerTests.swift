@@ -6,6 +6,30 @@ import Testing
 
 /// Segments and playlists of synthetic streams, as files in a dictionary.
 struct PackagerTests {
+  @Test("a rendition that lags by less than is allowed has no gap, however short segments are")
+  func slowFollower() throws {
+    var settings = PackagerSettings(.onDemand, target: 1)
+    settings.patience = 12 * second
+    let disk = Disk()
+    var packager = Packager<[UInt8]>(settings)
+    let (fast, slow) = (
+      try packager.add(video("v")), try packager.add(video("m", isStereo: false))
+    )
+    for sample in pictures(300) {
+      try packager.append(sample, to: fast)
+      try disk.take(&packager)
+    }
+    for sample in pictures(300) {
+      try packager.append(sample, to: slow)
+      try disk.take(&packager)
+    }
+    for index in [fast, slow] { try packager.end(index) }
+    try disk.take(&packager)
+    let (v, m) = (try disk.playlist("v/index.m3u8"), try disk.playlist("m/index.m3u8"))
+    #expect(m.segments.count == 10 && !m.segments.contains { $0.isGap })
+    #expect(m.segments.map(\.duration) == v.segments.map(\.duration))
+  }
+
   @Test("a finished movie: segments start together at keyframes, nothing is lost or moved")
   func onDemand() throws {
     var settings = PackagerSettings(.onDemand, target: 2)

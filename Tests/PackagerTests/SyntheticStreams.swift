@@ -15,6 +15,8 @@ final class Disk {
   var keyframes: [Int64] = []
   /// In the order in which they were written.
   var names: [String] = []
+  private var rules = StreamRules()
+  private var toldCount = 0
 
   func take(_ packager: inout Packager<[UInt8]>) throws {
     for output in packager.takeOutputs() {
@@ -26,25 +28,34 @@ final class Disk {
           }
         }
         names.append(path)
-        if path.hasSuffix("index.m3u8") { try check(path) }
+        if path.hasSuffix(".m3u8") {
+          rules.reload(path, try text(path), files: { self.files[$0] })
+        }
       case .removal(let path): files[path] = nil
       case .segment(let segment): segments.append(segment)
       case .keyframe(let time): keyframes.append(time)
       }
     }
+    checkRules()
   }
 
-  /// Everything that a playlist lists is there when it is written.
-  private func check(_ path: String) throws {
-    let playlist = try self.playlist(path)
-    let folder = path.prefix(path.count - "index.m3u8".count)
-    for segment in playlist.segments where !segment.isGap {
-      #expect(files[folder + segment.uri] != nil, "\(segment.uri)")
-      for part in segment.parts { #expect(files[folder + part.uri] != nil, "\(part.uri)") }
+  /// Each playlist keeps the rules whenever it is written, the presentation when it is complete.
+  private func checkRules() {
+    if let main = files.keys.first(where: { $0.hasSuffix("main.m3u8") }) {
+      let lists = files.filter { $0.key.hasSuffix("index.m3u8") }.values
+      let end = Array("#EXT-X-ENDLIST\n".utf8)
+      if lists.allSatisfy({ $0.suffix(end.count).elementsEqual(end) }) {
+        rules.check(presentation: main, isComplete: true, files: { self.files[$0] })
+      }
     }
-    for map in Set(playlist.segments.compactMap { $0.map?.uri }) {
-      #expect(files[folder + map] != nil)
-    }
+    for violation in rules.violations.dropFirst(toldCount) { Issue.record("\(violation)") }
+    toldCount = rules.violations.count
+  }
+
+  /// Changes a playlist, as if another run had left it.
+  func edit(_ path: String, _ text: some StringProtocol) {
+    files[path] = Array(text.utf8)
+    rules.forget(path)
   }
 
   func text(_ path: String) throws -> String {

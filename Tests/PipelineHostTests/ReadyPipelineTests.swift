@@ -10,12 +10,14 @@ import TestKit
 import Testing
 
 /// Each ready pipeline on real input, checked by what comes out.
+@Suite(.checkedStreams)
 struct ReadyPipelineTests {
   private let folder: TemporaryFolder
 
   init() throws {
     try BuiltPlugin.require()
     folder = try TemporaryFolder()
+    StreamWatches.current?.watch(folder.url.path, in: folder)
   }
 
   private func expectSpatial(_ path: String, frames: Int) throws -> MovieFile {
@@ -200,6 +202,26 @@ struct ReadyPipelineTests {
       try (parts[0] + parts[1]).write(to: URL(filePath: joined))
       #expect(try MovieFile(joined).samples(track) == MovieFile(spatial).samples(track))
     }
+  }
+
+  @Test("beside a movie's own video, H.264 for browsers begins segments at the same pictures")
+  func packagedForBrowsers() async throws {
+    let spatial = folder.path("a.mov")
+    // Keyframes that no rule foretells.
+    try await TestMovie.make(
+      spatial,
+      TestMovie.eyes(100, "width=256,height=64,framerate=30/1")
+        + "mvhevcmux name=mux speed-preset=ultrafast key-int-max=23 option-string=bframes=2")
+    try await runReady(
+      "mvhevc-to-hls-h264", ["input=\(spatial)", "segment=1", "preset=ultrafast"])
+    let lists = try ["video_0", "video_0_mono", "video_1"].map {
+      try String(contentsOfFile: folder.path("a_HLS/\($0)/index.m3u8"), encoding: .utf8)
+    }
+    let lengths = lists.map { $0.matches(of: /#EXTINF:([0-9.]+)/).map { String($0.output.1) } }
+    #expect(lengths[0] == ["0.76667", "0.76667", "0.76667", "0.76667", "0.26667"], "\(lengths)")
+    #expect(lengths[1] == lengths[0] && lengths[2] == lengths[0], "\(lengths)")
+    let main = try String(contentsOfFile: folder.path("a_HLS/main.m3u8"), encoding: .utf8)
+    #expect(main.contains("CODECS=\"avc1.") && main.contains("CODECS=\"hvc1."), "\(main)")
   }
 
   @Test("a movie's subtitles go into its stream, in HLS and in DASH")

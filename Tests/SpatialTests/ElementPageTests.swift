@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// `docs/elements`: a page for each element.
-@Suite(.tags(.process))
+@Suite(.tags(.process), .checkedStreams)
 struct ElementPageTests {
   private static let folder = Repository.url.appending(path: "docs/elements")
 

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// A tone that begins at half a second is heard there, whatever encodes it: FFmpeg decodes it.
-@Suite(.tags(.process))
+@Suite(.tags(.process), .checkedStreams)
 struct EncoderDelayTests {
   private let folder: TemporaryFolder
 

@@ -8,6 +8,7 @@ import Testing
 
 /// `mvhevchlssink` where files cannot be written, or only slowly: it is told once, and what is
 /// listed plays.
+@Suite(.checkedStreams)
 struct HLSDiskTests {
   private let folder: HLSFolder
 

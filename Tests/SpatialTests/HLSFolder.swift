@@ -17,6 +17,8 @@ struct HLSFolder {
   init(_ name: String? = nil) throws {
     temporary = try TemporaryFolder()
     place = name.map(temporary.path) ?? temporary.url.path
+    try #require(StreamWatches.current, "the suite lacks .checkedStreams").watch(
+      place, in: temporary)
   }
 
   var temporaryFolder: TemporaryFolder { temporary }

@@ -8,6 +8,7 @@ import TestKit
 import Testing
 
 /// Messages of SCTE 35 through `mvhevchlssink`.
+@Suite(.checkedStreams)
 struct HLSMarkerTests {
   private let folder: HLSFolder
   /// The examples of SCTE 35 (14.2): a break of a minute, with the number 4800008F.
@@ -96,6 +97,28 @@ struct HLSMarkerTests {
     #expect(!list.contains("DATERANGE") && list.hasSuffix("#EXT-X-ENDLIST\n"), "\(list)")
   }
 
+  @Test("ID3 tags are in the segments of both eyes and of one; what is no tag is told")
+  func metadata() async throws {
+    func event(_ fields: Fields) -> Event { .custom("application/x-id3", fields) }
+    let tag = Buffer(Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, 7] + [UInt8](repeating: 5, count: 7))
+    let warnings = try await run(
+      "playlist-type=event segment-duration=1000000000",
+      [
+        (40, event(["data": .buffer(tag)])),
+        (50, event(["data": .buffer(tag), "running-time": .uint64(3_600_003_500_000_000)])),
+        (60, event([:])), (60, event(["data": .string("494433")])),
+        (60, event(["data": .buffer(Buffer([UInt8](repeating: 0x49, count: 200_000)))])),
+      ])
+    #expect(warnings.count { $0.contains("has no ID3v2 tag") } == 3, "\(warnings)")
+    for name in ["video_0", "video_0_mono"] {
+      let counts = try (0..<4).map { number in
+        let file = URL(filePath: folder.path("\(name)/segment0000\(number).m4s"))
+        return try Data(contentsOf: file).count(of: Data("emsg/ID3".utf8))
+      }
+      #expect(counts == [0, 1, 0, 1], "\(counts)")
+    }
+  }
+
   @Test("the messages of a transport stream are listed, and cut at the times that they tell")
   func transportStream() async throws {
     let file = folder.temporaryFolder.path("break.ts")
@@ -138,5 +161,15 @@ struct HLSMarkerTests {
       list.contains(/ID="splice-4D",START-DATE="[^"]+",PLANNED-DURATION=10.000,SCTE35-OUT=/),
       "\(list)")
     #expect(list.contains("#EXT-X-CUE-OUT:10.000\n"), "\(list)")
+  }
+}
+
+extension Data {
+  fileprivate func count(of part: Data) -> Int {
+    var (count, rest) = (0, self[...])
+    while let place = rest.range(of: part) {
+      (count, rest) = (count + 1, rest[place.upperBound...])
+    }
+    return count
   }
 }

@@ -9,6 +9,7 @@ import TestKit
 import Testing
 
 /// `mvhevchlssink` while one stream runs far ahead of the others, which wait for it in memory.
+@Suite(.checkedStreams)
 struct HLSPacingTests {
   private let folder: HLSFolder
 

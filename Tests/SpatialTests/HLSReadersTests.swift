@@ -6,6 +6,7 @@ import Testing
 
 /// What `mvhevchlssink` writes, as other streaming software reads it: shaka-packager, which knows
 /// MV-HEVC, and the parser `m3u8`.
+@Suite(.checkedStreams)
 struct HLSReadersTests {
   private let folder: HLSFolder
 
@@ -85,7 +86,8 @@ struct HLSReadersTests {
     let clear = try HLSFolder("clear")
     try await play(
       clear.video(90, "key-int-max=30") + clear.audio(141)
-        + clear.sink("playlist-type=vod target-duration=1"))
+        + clear.sink(
+          "playlist-type=vod target-duration=1 mpd-location=\(clear.path("manifest.mpd"))"))
     let page = try String(
       contentsOf: Repository.url.appending(path: "docs/channel.md"), encoding: .utf8)
     let section = try #require(page.components(separatedBy: "## Encryption").last)
@@ -112,6 +114,18 @@ struct HLSReadersTests {
           one.suffix(100) != other.suffix(100) && other.contains(Data("senc".utf8)), "\(name)")
       }
     }
+    let manifest = """
+      import sys, xml.etree.ElementTree as tree
+      name = "{urn:mpeg:dash:schema:mpd:2011}"
+      for set in tree.parse(sys.argv[1]).iter(name + "AdaptationSet"):
+          at = [child.tag for child in set].index(name + "ContentProtection")
+          print(set.get("contentType"), at, set[at].get("value"),
+                set[at].get("{urn:mpeg:cenc:2013}default_KID"))
+      """
+    let told = try Python.lines(["-c", manifest, place.path("encrypted/manifest.mpd")])
+    let key = "cbcs 01234567-89ab-cdef-0123-456789abcdef"
+    // The schema has an order: after the channels of audio, before all else.
+    #expect(told == ["video 0 \(key)", "video 0 \(key)", "audio 1 \(key)"])
     func joined(_ folder: String) throws -> Data {
       let names = ["init00000.mp4"] + (0..<3).map { "segment0000\($0).m4s" }
       return Data(

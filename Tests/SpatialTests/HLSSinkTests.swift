@@ -9,6 +9,7 @@ import TestKit
 import Testing
 
 /// `mvhevchlssink`: what it writes, as independent players read it.
+@Suite(.checkedStreams)
 struct HLSSinkTests {
   private let folder: HLSFolder
 

@@ -7,6 +7,7 @@ import TestKit
 import Testing
 
 /// The property `stats` of `mvhevchlssink`.
+@Suite(.checkedStreams)
 struct HLSStatisticsTests {
   private let folder: HLSFolder
 

@@ -7,6 +7,7 @@ import TestKit
 import Testing
 
 /// Subtitles in `mvhevchlssink`: from files, from movies, and from live sources.
+@Suite(.checkedStreams)
 struct HLSSubtitleTests {
   private let folder: HLSFolder
 

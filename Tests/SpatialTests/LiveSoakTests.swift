@@ -10,12 +10,13 @@ import Testing
 /// Live for a long time, with what happens to live streams: frames that are lost, a source that
 /// stalls, another size. `make soak MINUTES=120` takes its time; as one of the tests it lasts half
 /// a minute.
-@Suite(.tags(.exhaustive))
+@Suite(.tags(.exhaustive), .checkedStreams)
 struct LiveSoakTests {
   let folder: TemporaryFolder
 
   init() throws {
     folder = try TemporaryFolder()
+    StreamWatches.current?.watch(folder.url.path, in: folder)
   }
 
   /// How long, in seconds.

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// Runs what README.md tells people to copy.
-@Suite("README", .tags(.process))
+@Suite("README", .tags(.process), .checkedStreams)
 struct ReadmeTests {
   private static let commands =
     (try? DocumentedLines(Repository.url.appending(path: "README.md")).commands) ?? []
@@ -174,6 +174,7 @@ struct ReadmeTests {
     hasAudio: Bool = true, hasDisc: Bool = false
   ) async throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
+    StreamWatches.current?.watch(folder.url.path, in: folder)
     let encode =
       "capssetter caps=video/x-raw,multiview-mode=mono ! x264enc speed-preset=ultrafast ! "
       + "h264parse ! queue ! mp4mux name=mux"

@@ -9,6 +9,7 @@ import TestKit
 import Testing
 
 /// Timestamps that are missing, go back or jump, in a channel and in a recording.
+@Suite(.checkedStreams)
 struct TimestampTests {
   private let folder: HLSFolder
 

@@ -41,6 +41,8 @@ public struct Packager<Payload: Sendable>: Sendable {
   var markers: [Marker] = []
   /// Tags of markers that came before the first rendition.
   var earlyTags: [MarkerTag] = []
+  /// ID3 tags that came before the first sample.
+  var earlyMetadata: [TimedMetadata] = []
 
   /// Whether another run is to continue the playlists, so that they are not marked as ended.
   public var isToBeContinued = false
@@ -101,6 +103,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     // If this fails, it fails for every sample, and nothing is listed.
     isAligned = true
     for marker in markers { cut(at: marker) }
+    distributeMetadata()
   }
 
   /// Returns the pending outputs, which must be carried out in this order, and removes them.
@@ -234,7 +237,9 @@ public struct Packager<Payload: Sendable>: Sendable {
         if next.startsDiscontinuity { tracks[index].dropBeforeReturn(at: next.time) }
         let cut = tracks[index].cut(before: next)
         let isLate =
-          starts.count - position > Self.patience + 1 || tracks[index].isSilent
+          starts.count - position > Self.patience + 1
+          && (starts.last ?? .min) &- starts[position].time > settings.patience
+          || tracks[index].isSilent
         guard cut != nil || tracks[index].hasEnded || isLate else { break }
         let waiting = tracks[index].pending.samples
         let count =

@@ -15,6 +15,9 @@ public struct PackagerSettings: Sendable {
   public var segmentDuration: UInt64 = 0
   /// Duration of partial segments in nanoseconds; 0 for none.
   public var partDuration: UInt64 = 0
+  /// Time in nanoseconds by which a rendition may lag, if that is more than three segments, until
+  /// its playlist has a gap: at least that by which the caller lets others run ahead.
+  public var patience: Int64 = 0
   /// Number of segments in a live playlist; 0 for all.
   public var playlistLength = 5
   /// Whether segments carry the wall-clock time of their start.

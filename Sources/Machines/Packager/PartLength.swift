@@ -34,6 +34,13 @@ struct PartLength: Sendable {
     max(longest, min(duration &+ duration / 100, max(segmentTarget, duration)))
   }
 
+  /// Whether a part may end after this many samples although its segment continues: it has 85 % of
+  /// the target, or there are no parts.
+  func allows(_ count: Int) -> Bool {
+    wanted == 0
+      || UInt64(clamping: count) &* (frame ?? wanted) >= target &- target / 100 &* 15
+  }
+
   /// Notes that frames of another duration follow.
   mutating func change(frame: UInt64?) {
     self.frame = frame

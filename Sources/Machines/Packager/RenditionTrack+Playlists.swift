@@ -8,6 +8,8 @@ extension RenditionTrack {
   mutating func raiseTargetDuration(to seconds: Int) {
     playlist.raiseTargetDuration(to: seconds)
     iFrames?.raiseTargetDuration(to: seconds)
+    bitRate.raiseTargetDuration(to: seconds)
+    iFrameBitRate.raiseTargetDuration(to: seconds)
   }
 
   /// Announces no more parts, and marks the playlists as ended if they are final.

@@ -29,8 +29,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var end = Int64.min
   var playlist: MediaPlaylist
   var iFrames: MediaPlaylist?
-  private(set) var bitRate: BitRate
-  private(set) var iFrameBitRate: BitRate
+  var bitRate: BitRate
+  var iFrameBitRate: BitRate
   /// Periods between discontinuities that have listed segments; the last one is open.
   var periods: [RenditionPeriod] = []
   var part: PartLength
@@ -44,6 +44,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   var unlisted = UnlistedFiles()
   /// Tags of markers that are not listed yet.
   var markerTags: [MarkerTag] = []
+  /// ID3 tags that are not written yet.
+  var metadata: [TimedMetadata] = []
+  /// Whether there have been some, which manifests announce.
+  var hasMetadata = false
   /// Files of an earlier run whose segments are not listed any more, and their duration.
   var replaced: [[String]] = []
   var replacedDuration: Int64 = 0
@@ -213,7 +217,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let limit = min(limit, count)
     guard rendition.hasIFramePlaylist, limit > 1 else { return limit }
     if pending.first?.isSync ?? false { return 1 }
-    return pending.samples.prefix(limit).dropFirst().firstIndex { $0.isSync } ?? limit
+    let next = pending.samples.prefix(limit).dropFirst().firstIndex { $0.isSync }
+    // No part but the last one of a segment may be much shorter than the others
+    // (draft-pantos-hls-rfc8216bis 4.4.4.9): such a keyframe is not in the I-frame playlist.
+    guard let next, part.allows(next) else { return limit }
+    return next
   }
 
   private mutating func cutChunk(
@@ -225,6 +233,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     var options = FragmentOptions()
     options.startsSegment = chunks.isEmpty
     options.continuesFragment = !chunks.isEmpty
+    let ends = pending.samples.prefix(count).map {
+      $0.presentationTime &+ Int64(clamping: $0.duration)
+    }
+    options.messages = takeMessages(before: ends.max() ?? .min)
     var next: [TrackID: Int64] = [:]
     if pending.count > count { next[id] = describe(pending[count]).decodeTime }
     guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }

@@ -70,12 +70,14 @@ extension RenditionTrack {
     let rendition = period.rendition
     guard let content = MediaPresentation.Content(rendition) else { return nil }
     let media = FileNames.template(settings.names.segment, rendition: rendition.name, from: path)
-    return MediaPresentation.Representation(
+    var representation = MediaPresentation.Representation(
       id: rendition.name, content: content, codecs: rendition.codecs, bandwidth: bitRate.peak,
       timescale: rendition.track.timescale,
       initialization: period.initializationPath.map { FileNames.address(of: $0, from: path) } ?? "",
       media: media, startNumber: period.firstSequence + period.removedCount + UInt64(gapCount),
       segments: segments)
+    representation.hasMetadata = hasMetadata
+    return representation
   }
 }
 

@@ -10,6 +10,7 @@ final class DemuxOutput {
   let role: PlayerStream.Role
   /// Whether the samples have several views.
   let isLayered: Bool
+  let isVideo: Bool
   let pad: Pad
   let stream: GStreamer.Stream
   private(set) var caps: Caps
@@ -17,6 +18,8 @@ final class DemuxOutput {
   private let tags: [TagList]
   /// Whether EOS has been pushed.
   var hasEnded = false
+  /// Whether there has been a keyframe since the segment began.
+  private var hasKeyframe = false
   /// Whether the pad was linked at the last check.
   private(set) var isTaken = true
 
@@ -31,6 +34,7 @@ final class DemuxOutput {
     group: UInt32
   ) throws {
     role = stream.role
+    isVideo = stream.kind == .video
     isLayered = stream.format.viewCount > 1
     let caps = try Self.caps(stream.role, stream.format, upstream: upstream)
     self.caps = caps
@@ -86,9 +90,18 @@ final class DemuxOutput {
     // Decoders would output their pending frames in the new segment (GStreamer 1.22).
     if start.followsAnother { pad.push(.stillFrame(true)) }
     pad.push(event)
+    hasKeyframe = false
     if start.followsAnother, !start.isEmpty { pad.push(.stillFrame(false)) }
     guard !pad.hasTags else { return }
     for tags in tags { pad.push(.tags(tags)) }
+  }
+
+  /// Tells encoders downstream of a decoder that the next sample is a keyframe. They begin with one
+  /// in any case; GStreamer 1.22's would take no further ones if they were told to.
+  func announceKeyframe(at time: ClockTime?) {
+    defer { hasKeyframe = true }
+    guard hasKeyframe, let time, let running = pad.currentSegment?.runningTime(time) else { return }
+    pad.push(.announcedKeyUnit(at: time, running: running))
   }
 
   /// Updates `isTaken`; returns whether it has changed.

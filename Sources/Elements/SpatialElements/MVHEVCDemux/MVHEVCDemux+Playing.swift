@@ -85,6 +85,11 @@ extension MVHEVCDemux.Streaming {
     let buffer = sample.makeBuffer()
     element.log.log(
       element, "\(output.pad.name): \(buffer.size) bytes at \(position.nanoseconds) ns")
+    if output.isVideo, !sample.flags.contains(.delta),
+      element.settings.current.announcesKeyframes
+    {
+      output.announceKeyframe(at: sample.presentationTime)
+    }
     let flow = output.pad.push(buffer)
     if flow == .notLinked { updateSelection() }
     let all = combiner.update(output.pad, flow)

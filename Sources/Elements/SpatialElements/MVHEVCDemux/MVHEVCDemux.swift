@@ -25,7 +25,13 @@ let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
       "framerate", nick: "Frame rate",
       blurb: "Frames per second of H.265 without container and timestamps, overriding the rate in "
         + "the stream; 0/1 to use the stream's",
-      at: \.frameRate)
+      at: \.frameRate),
+    .bool(
+      "announce-keyframes", nick: "Announce keyframes",
+      blurb:
+        "Whether a keyframe of video follows an event GstForceKeyUnit, so that an encoder after "
+        + "a decoder makes a keyframe of the same picture", default: false,
+      at: \.announcesKeyframes),
   ])
 
 /// One sink pad, and source pads for the content of the input: `left` and `right` for the first
@@ -38,6 +44,7 @@ final class MVHEVCDemux: ElementImplementation {
   struct Settings: Sendable {
     /// In frames per second; nil to use the stream's rate.
     var frameRate: Fraction?
+    var announcesKeyframes = false
   }
 
   /// Type name of the element that exposes only the eyes as video streams.

@@ -7,6 +7,8 @@ import MoviePlayer
 import Packager
 import StereoVideo
 
+import struct AVC.MVCDecoderConfiguration
+
 /// One pad of the sink, and the renditions made from its stream.
 struct HLSInput {
   let stream: MuxInput
@@ -27,6 +29,14 @@ struct HLSInput {
   init(_ name: String) { stream = MuxInput(name) }
 
   private var name: String { stream.name }
+
+  /// Coded video that segments can hold. H.264 has its parameter sets in the sample entry: a player
+  /// of `avc1` looks for none elsewhere.
+  static let videoCaps: Caps = {
+    let caps = MuxVideoCaps.h265.with()
+    caps.append("video/x-h264", [("stream-format", "avc"), ("alignment", "au")])
+    return caps
+  }()
 
   /// Audio that segments can hold and that has a codecs parameter.
   static let audioCaps: Caps = {
@@ -145,8 +155,6 @@ struct HLSInput {
   private func video(
     _ name: String, _ entry: VisualSampleEntry, _ rate: Fraction, isStereo: Bool, hasIFrames: Bool
   ) throws -> Rendition {
-    guard let bytes = entry.hvcC, let record = try? HEVCDecoderConfigurationRecord(bytes: bytes)
-    else { throw ElementError(.format, "The codec_data of \(name) is damaged.") }
     var video = Rendition.Video(
       layout: RenditionLayout(
         isStereo: isStereo, projection: try Self.projection(entry, pad: name)))
@@ -161,7 +169,27 @@ struct HLSInput {
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
     return Rendition(
       name, TrackDescription(.video(entry), timescale: clock.timescale),
-      codecs: record.codecParameter, .video(video))
+      codecs: try Self.codecs(entry, pad: name), .video(video))
+  }
+
+  /// Returns the codecs parameter (RFC 6381); for a layered stream, that of the base layer.
+  private static func codecs(_ entry: VisualSampleEntry, pad: String) throws -> String {
+    guard entry.mvcC == nil else {
+      throw ElementError(
+        .format,
+        "The H.264 on \(pad) has two views (MVC), which no player of HLS or DASH shows; decode it "
+          + "with mvcdec, and encode both eyes with mvhevcenc.")
+    }
+    if let bytes = entry.hvcC, let record = try? HEVCDecoderConfigurationRecord(bytes: bytes) {
+      return record.codecParameter
+    }
+    let avcC = entry.configuration.first { $0.type == "avcC" }
+    guard let avcC, let record = try? MVCDecoderConfiguration(.avcC, bytes: avcC.payload) else {
+      throw ElementError(.format, "The codec_data of \(pad) is damaged.")
+    }
+    // Six hexadecimal digits, those of bytes 1 to 3 of the SPS (RFC 6381 3.3).
+    let bytes = 1 << 24 | record.profile << 16 | record.profileCompatibility << 8 | record.level
+    return "avc1." + String(bytes, radix: 16, uppercase: true).dropFirst()
   }
 
   private static func projection(

@@ -76,6 +76,7 @@ struct HLSSettings: Sendable {
     settings.segmentDuration = segmentDuration.nanoseconds
     settings.partDuration = partDuration.nanoseconds
     settings.playlistLength = Int(playlistLength)
+    settings.patience = InterleaveLimiter.maximumLead.nanoseconds * 6 / 5
     settings.hasEnd = hasEnd
     // The time at which a finished movie was packaged is of no use to clients.
     settings.hasDates = hasDates && type != .vod

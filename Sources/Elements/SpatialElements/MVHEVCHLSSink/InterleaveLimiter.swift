@@ -11,7 +11,7 @@ import StereoVideo
 /// the same thread also delivers the other stream, it does not wait. Both are limited.
 final class InterleaveLimiter: Sendable {
   /// Maximum lead of a stream over the slowest one.
-  private static let maximumLead: RunningTime = 10_000_000_000
+  static let maximumLead: RunningTime = 10_000_000_000
   /// Time without data on the awaited pad after which the others may get further ahead.
   private static let patience: ClockTime = 5 * .second
   /// Maximum amount of data of one stream beyond the maximum lead, in bytes.

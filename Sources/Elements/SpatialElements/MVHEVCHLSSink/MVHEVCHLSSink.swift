@@ -15,7 +15,7 @@ let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
     + "with an additional rendition for one eye",
   author: author,
   padTemplates: [
-    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.h265),
+    PadTemplate("video_%u", .sink, .request, caps: HLSInput.videoCaps),
     PadTemplate("audio_%u", .sink, .request, caps: HLSInput.audioCaps),
     PadTemplate("subtitle_%u", .sink, .request, caps: HLSInput.subtitleCaps),
   ],
@@ -211,6 +211,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       try streaming.describeSubtitles(of: pad)
     case .custom(MarkerEvent.name), .custom(MarkerEvent.demuxedName):
       try streaming.takeMarker(event, of: name)
+    case .custom(MarkerEvent.metadataName): streaming.takeMetadata(event, of: name)
     case .endOfStream:
       pacing.end(name)
       silence.remove(name)

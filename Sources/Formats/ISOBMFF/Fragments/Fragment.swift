@@ -2,8 +2,8 @@
 
 /// A fragment of a movie, or a chunk of one; the bytes of its samples follow its header.
 public struct Fragment: Equatable, Sendable {
-  /// The bytes to write before those of the samples: `styp` and `prft` if requested, `moof`, and
-  /// the header of `mdat`.
+  /// The bytes to write before those of the samples: `styp`, `prft` and `emsg` if requested,
+  /// `moof`, and the header of `mdat`.
   public let header: [UInt8]
   /// Total size of the samples, in bytes. They are stored track by track, each track's in the order
   /// in which they were appended.
@@ -46,6 +46,8 @@ public struct FragmentOptions: Equatable, Sendable {
   public var isLastSegment = false
   /// The time when the first sample of the first track was produced.
   public var producerTime: ProducerReferenceTime?
+  /// Messages to players, which are written before the fragment.
+  public var messages: [EventMessage] = []
 
   /// Creates the options of an ordinary fragment.
   public init() {}

@@ -170,6 +170,7 @@ public struct FragmentWriter: Sendable {
     if let first = boxes.first {
       options.producerTime?.write(track: first.track, mediaTime: first.decodeTime, to: &writer)
     }
+    for message in options.messages { message.write(to: &writer) }
     let prefix = writer.bytes.count
     let index = Self.movieFragment(number, boxes)
     writer.write(index)

@@ -55,6 +55,17 @@ public final class Event: MiniObject, @unchecked Sendable {
     Event(adopting: gst_video_event_new_upstream_force_key_unit(time.cValue, 1, 0))
   }
 
+  /// Creates an event that goes downstream before a keyframe and makes encoders make one, too.
+  ///
+  /// - Parameters:
+  ///   - time: The timestamp of the keyframe.
+  ///   - running: Its running time.
+  public static func announcedKeyUnit(at time: ClockTime, running: ClockTime) -> Event {
+    Event(
+      adopting: gst_video_event_new_downstream_force_key_unit(
+        time.cValue, ClockTime?.none.cValue, running.cValue, 1, 0))
+  }
+
   /// The running time at which the event requests a keyframe; nil for immediately, and for other
   /// events.
   public var keyUnitTime: ClockTime? {

@@ -35,7 +35,8 @@ extension MediaPresentation.Period {
       let time = event.start - min(start, event.start)
       element.add("presentationTime", String(time / 1_000_000))
       element.add("duration", event.duration.map { String($0 / 1_000_000) })
-      element.add("id", String(event.start / 1_000_000))
+      // Players leave out a message whose number they have had.
+      element.add("id", String(eventNumber(event.message, at: Int64(clamping: event.start))))
       var signal = ManifestElement("Signal")
       signal.add("xmlns", "http://www.scte.org/schemas/35/2016")
       signal.add(ManifestElement("Binary", text: base64(event.message)))

@@ -105,11 +105,13 @@ struct AdaptationSet {
           "AudioChannelConfiguration",
           scheme: "urn:mpeg:dash:23003:3:audio_channel_configuration:2011",
           value: String(channelCount)))
+      addMetadata(to: &element)
       if let title { element.add(ManifestElement("Label", text: title)) }
     case .video:
       addSize(to: &element)
       addAlignment(to: &element)
       addVideoProperties(to: &element, among: sets)
+      addMetadata(to: &element)
     }
     for role in roles {
       element.add(ManifestElement("Role", scheme: "urn:mpeg:dash:role:2011", value: role))
@@ -180,6 +182,13 @@ struct AdaptationSet {
   }
 
   // MARK: Descriptors
+
+  /// Without it, players do not look for ID3 tags in segments (ISO/IEC 23009-1 5.10.3).
+  private func addMetadata(to element: inout ManifestElement) {
+    guard representations.contains(where: \.hasMetadata) else { return }
+    element.add(
+      ManifestElement("InbandEventStream", scheme: TimedMetadata.scheme, value: ""))
+  }
 
   /// Adds the properties by which players leave a set alone. Players ignore a set with an
   /// `EssentialProperty` that they do not know (ISO/IEC 23009-1 5.8.4.8): that of both eyes is one

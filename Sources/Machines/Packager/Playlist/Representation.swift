@@ -21,6 +21,8 @@ extension MediaPresentation {
     public var startNumber: UInt64
     /// Start and duration of each segment; a representation without segments is not written.
     public var segments: [Segment]
+    /// Whether the segments have ID3 tags in boxes `emsg`.
+    public var hasMetadata = false
 
     /// Position of a segment, in units of the timescale.
     public struct Segment: Equatable, Sendable {

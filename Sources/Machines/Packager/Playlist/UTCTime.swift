@@ -106,9 +106,12 @@ public struct BitRate: Equatable, Sendable {
   public private(set) var peak: UInt64 = 0
   private var bytes: UInt64 = 0
   private var duration: UInt64 = 0
-  private let targetDuration: UInt64
+  private var targetDuration: UInt64
   /// The last segments, which together last at most one and a half target durations.
   private var recent: [Row] = []
+
+  /// Players measure with durations as playlists have them, which are rounded, in nanoseconds.
+  private static let slack: UInt64 = 1_000_000
 
   private struct Row: Equatable, Sendable {
     var bytes: UInt64 = 0
@@ -118,6 +121,11 @@ public struct BitRate: Equatable, Sendable {
   /// - Parameter targetDuration: In seconds.
   public init(targetDuration: Int) {
     self.targetDuration = UInt64(max(targetDuration, 1)) * 1_000_000_000
+  }
+
+  /// Measures by another target duration from the next segment on.
+  mutating func raiseTargetDuration(to seconds: Int) {
+    targetDuration = UInt64(max(seconds, 1)) * 1_000_000_000
   }
 
   /// Average segment bit rate in bits per second.
@@ -130,13 +138,15 @@ public struct BitRate: Equatable, Sendable {
     self.bytes &+= bytes
     self.duration &+= duration
     recent.append(Row(bytes: bytes, duration: duration))
-    while recent.count > 1, recent.reduce(0, { $0 + $1.duration }) > targetDuration * 3 / 2 {
+    let longest = targetDuration * 3 / 2 + Self.slack
+    while recent.count > 1, recent.reduce(0, { $0 + $1.duration }) > longest {
       recent.removeFirst()
     }
     var row = Row()
+    let shortest = targetDuration / 2 - Self.slack
     for segment in recent.reversed() {
       row = Row(bytes: row.bytes + segment.bytes, duration: row.duration + segment.duration)
-      if row.duration >= targetDuration / 2 { peak = max(peak, Self.rate(row.bytes, row.duration)) }
+      if row.duration >= shortest { peak = max(peak, Self.rate(row.bytes, row.duration)) }
     }
     // A rendition with only one short segment has a peak rate too.
     peak = max(peak, average)
