@@ -37,7 +37,7 @@ struct PushCommandTests {
   private func configure() async throws {
     let page = try String(
       contentsOf: Repository.url.appending(path: "docs/streaming.md"), encoding: .utf8)
-    let blocks = page.matches(of: /```nginx\n((?s).*?)```/).map(\.output.1)
+    let blocks = page.matches(of: #/```nginx\n((?s).*?)```/#).map(\.output.1)
     let block = try #require(blocks.first { $0.contains("dav_methods") })
     let place = folder.url.path
     let configuration = block.replacing("listen 443", with: "listen 127.0.0.1:\(port)")

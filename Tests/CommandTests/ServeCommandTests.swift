@@ -136,7 +136,7 @@ struct ServeCommandTests {
     // The page's own configuration, with this place's names.
     let page = try String(
       contentsOf: Repository.url.appending(path: "docs/streaming.md"), encoding: .utf8)
-    let block = try #require(page.firstMatch(of: /```nginx\n((?s).*?)```/)).output.1
+    let block = try #require(page.firstMatch(of: #/```nginx\n((?s).*?)```/#)).output.1
     // A port that the system gives may have another's digits in it.
     let configuration = block.replacing("listen 443", with: "listen \(front)")
       .replacing("127.0.0.1:8080", with: "127.0.0.1:\(origin)")

@@ -16,9 +16,10 @@ struct AudioConfigurationTests {
     #expect(OpusHead.dOps(header: Self.opusHead) == Self.dOps)
     // A channel mapping table stays as it is.
     let table: [UInt8] = [4, 2, 0, 4, 1, 2, 3, 5]
-    let (dOps, head) = (Self.dOps.dropLast() + [1] + table, Self.opusHead.dropLast() + [1] + table)
-    #expect(OpusHead.header(dOps: Array(dOps)) == Array(head))
-    #expect(OpusHead.dOps(header: Array(head)) == Array(dOps))
+    let dOps = Array(Self.dOps.dropLast()) + [1] + table
+    let head = Array(Self.opusHead.dropLast()) + [1] + table
+    #expect(OpusHead.header(dOps: dOps) == head)
+    #expect(OpusHead.dOps(header: head) == dOps)
   }
 
   @Test("truncated data is no Opus configuration", arguments: 0..<19)

@@ -91,7 +91,7 @@ struct HLSReadersTests {
     let page = try String(
       contentsOf: Repository.url.appending(path: "docs/channel.md"), encoding: .utf8)
     let section = try #require(page.components(separatedBy: "## Encryption").last)
-    let block = try #require(section.firstMatch(of: /```sh\n((?s).*?)```/)).output.1
+    let block = try #require(section.firstMatch(of: #/```sh\n((?s).*?)```/#)).output.1
     let lines = block.replacing("--segment_duration 6", with: "--segment_duration 1")
     #expect(lines != block)
     let place = clear.temporaryFolder

@@ -90,16 +90,30 @@ extension PlaneView {
     }
   }
 
+  /// Returns a sample of a row. Rows begin at any address: a parser cuts frames out of its input.
+  @inline(__always)
+  private static func load<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ row: UnsafeMutableRawPointer, _ index: Int
+  ) -> Sample {
+    row.loadUnaligned(fromByteOffset: index &* MemoryLayout<Sample>.size, as: Sample.self)
+  }
+
+  @inline(__always)
+  private static func store<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ value: Sample, _ row: UnsafeMutableRawPointer, _ index: Int
+  ) {
+    row.storeBytes(of: value, toByteOffset: index &* MemoryLayout<Sample>.size, as: Sample.self)
+  }
+
   /// Copies one sample of each group of `samples`, without the unused low bits.
   @inline(__always)
   private static func take<Sample: FixedWidthInteger & UnsignedInteger>(
     _ place: Int, _ samples: Int, _ source: UnsafeMutableRawPointer,
     _ target: UnsafeMutableRawPointer, _ count: Int, padding: Sample
   ) {
-    let source = source.assumingMemoryBound(to: Sample.self)
-    let target = target.assumingMemoryBound(to: Sample.self)
     for index in 0..<count {
-      target[index] = source[samples &* index &+ place] &>> padding
+      let sample: Sample = load(source, samples &* index &+ place)
+      store(sample &>> padding, target, index)
     }
   }
 
@@ -116,12 +130,12 @@ extension PlaneView {
     _ source: UnsafeMutableRawPointer, _ target: UnsafeMutableRawPointer, _ count: Int,
     samples: Int, padding: Sample
   ) {
-    let source = source.assumingMemoryBound(to: Sample.self)
-    let target = target.assumingMemoryBound(to: Sample.self)
     for index in 0..<count {
       for sample in 0..<samples {
         let first = 2 &* samples &* index &+ sample
-        target[samples &* index &+ sample] = mean(source[first], source[first &+ samples], padding)
+        store(
+          mean(load(source, first), load(source, first &+ samples), padding), target,
+          samples &* index &+ sample)
       }
     }
   }
@@ -131,10 +145,9 @@ extension PlaneView {
     _ one: UnsafeMutableRawPointer, _ other: UnsafeMutableRawPointer,
     _ target: UnsafeMutableRawPointer, _ count: Int, padding: Sample
   ) {
-    let one = one.assumingMemoryBound(to: Sample.self)
-    let other = other.assumingMemoryBound(to: Sample.self)
-    let target = target.assumingMemoryBound(to: Sample.self)
-    for index in 0..<count { target[index] = mean(one[index], other[index], padding) }
+    for index in 0..<count {
+      store(mean(load(one, index), load(other, index), padding), target, index)
+    }
   }
 
   private static func halvePixels(

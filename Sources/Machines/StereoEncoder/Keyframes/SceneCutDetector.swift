@@ -162,7 +162,8 @@ struct LumaReduction: Sendable {
             let line = luma.address + y &* luma.stride
             for x in stride(from: column &* cellWidth, to: (column &+ 1) &* cellWidth, by: stepX) {
               sum &+= Int32(
-                truncatingIfNeeded: line.load(fromByteOffset: x &* size, as: Sample.self))
+                truncatingIfNeeded: line.loadUnaligned(
+                  fromByteOffset: x &* size, as: Sample.self))
             }
           }
           cells[row &* columns &+ column] =
