@@ -16,9 +16,10 @@ struct AudioConfigurationTests {
     #expect(OpusHead.dOps(header: Self.opusHead) == Self.dOps)
     // A channel mapping table stays as it is.
     let table: [UInt8] = [4, 2, 0, 4, 1, 2, 3, 5]
-    let (dOps, head) = (Self.dOps.dropLast() + [1] + table, Self.opusHead.dropLast() + [1] + table)
-    #expect(OpusHead.header(dOps: Array(dOps)) == Array(head))
-    #expect(OpusHead.dOps(header: Array(head)) == Array(dOps))
+    let dOps = Array(Self.dOps.dropLast()) + [1] + table
+    let head = Array(Self.opusHead.dropLast()) + [1] + table
+    #expect(OpusHead.header(dOps: dOps) == head)
+    #expect(OpusHead.dOps(header: head) == dOps)
   }
 
   @Test("truncated data is no Opus configuration", arguments: 0..<19)
@@ -50,7 +51,8 @@ struct AudioConfigurationTests {
   func alac() {
     let cookie = (0..<24).map { UInt8($0) }
     let box = ALACBox.box(magicCookie: cookie)
-    #expect(box == [0, 0, 0, 36] + Array("alac".utf8) + [0, 0, 0, 0] + cookie)
+    let head: [UInt8] = [0, 0, 0, 36] + Array("alac".utf8) + [0, 0, 0, 0]
+    #expect(box == head + cookie)
     #expect(ALACBox.magicCookie(box) == cookie)
     #expect(ALACBox.magicCookie(cookie) == cookie)
     #expect(ALACBox.magicCookie(Array(cookie.dropLast())) == nil)

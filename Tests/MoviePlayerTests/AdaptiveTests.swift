@@ -207,7 +207,7 @@ struct AdaptiveTests {
   func lostPlace() throws {
     let (index, fragments) = try fragments(WovenMovie())
     var player = MoviePlayer(.stream(StreamSource()))
-    try player.append(ByteSlice(index + fragments[0] + fragments[1].prefix(300)))
+    try player.append(ByteSlice(index + fragments[0] + Array(fragments[1].prefix(300))))
     var recording = Recording()
     _ = try give(&player, &recording)
     let before = recording["video_0"].samples.count

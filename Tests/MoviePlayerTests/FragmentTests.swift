@@ -99,7 +99,7 @@ struct FragmentTests {
     }
     // Without an edit list, media that is decoded out of order begins late.
     let begin = try #require(complete["video_0"].streamTimes.min())
-    let known = session.player.duration.map { ($0 - begin + 1000).nanoseconds / 1_000_000 }
+    let known: UInt64? = session.player.duration.map { ($0 - begin + 1000).nanoseconds / 1_000_000 }
     #expect(known == duration)
     // A key unit: the start of the fragment.
     var keyUnit = SeekRequest(to: begin + ClockTime(20, perSecond: 30))
@@ -108,9 +108,10 @@ struct FragmentTests {
     var found = Recording(after: whole)
     try session.play(into: &found)
     #expect(found["video_0"].contents == Array(complete["video_0"].contents.dropFirst(18)))
-    #expect(
-      found["video_0"].segments.first.map { ($0.time - begin + 1000).nanoseconds / 1_000_000 }
-        == 18 * 1000 / 30)
+    let start: UInt64? = found["video_0"].segments.first.map {
+      ($0.time - begin + 1000).nanoseconds / 1_000_000
+    }
+    #expect(start == 600)
     for frame in [40, 3, 20, 47, 0, 13] {
       let time = begin + ClockTime(frame, perSecond: 30) + 1_000_000
       guard session.seek(SeekRequest(to: time)) else { throw Failure("the seek is refused") }

@@ -48,7 +48,10 @@ struct EncoderTimeTests {
       segments[index / 12].streamTime(pts)
     }
     let starts: [ClockTime] = [70 * .second, 20 * .second]
-    #expect(times == (0..<24).map { starts[$0 / 12] + $0 % 12 * Self.frame })
+    let expected = starts.flatMap { start in
+      (0..<12 as Range<UInt64>).map { start + $0 * Self.frame }
+    }
+    #expect(times == expected)
     let running = buffers.compactMap(\.pts).sorted().enumerated().map { index, pts in
       segments[index / 12].runningTime(pts)
     }

@@ -80,9 +80,13 @@ enum MovieIndex {
     func big(_ value: some FixedWidthInteger) -> [UInt8] {
       withUnsafeBytes(of: value.bigEndian) { Array($0) }
     }
-    return OpaqueBox(
-      "elst",
-      payload: [1, 0, 0, 0] + big(UInt32(edits.count))
-        + edits.flatMap { big($0.duration) + big($0.mediaTime ?? -1) + big($0.rate) })
+    var payload: [UInt8] = [1, 0, 0, 0]
+    payload += big(UInt32(edits.count))
+    for edit in edits {
+      payload += big(edit.duration)
+      payload += big(edit.mediaTime ?? -1)
+      payload += big(edit.rate)
+    }
+    return OpaqueBox("elst", payload: payload)
   }
 }

@@ -145,12 +145,12 @@ struct MuxFormatChangeTests {
 
   @Test("audio continues in another format, while video does not change")
   func audio() async throws {
+    func tone(_ rate: Int, _ channels: Int) -> String {
+      "audiotestsrc num-buffers=20 samplesperbuffer=1024 ! "
+        + "audio/x-raw,rate=\(rate),channels=\(channels) ! avenc_aac ! c. "
+    }
     let streams =
-      "concat name=c ! queue ! mux.audio_0 "
-      + [(20, 48_000, 2), (20, 44_100, 1)].map {
-        "audiotestsrc num-buffers=\($0) samplesperbuffer=1024 ! "
-          + "audio/x-raw,rate=\($1),channels=\($2) ! avenc_aac ! c. "
-      }.joined()
+      "concat name=c ! queue ! mux.audio_0 \(tone(48_000, 2)) \(tone(44_100, 1)) "
       + "stereotestsrc num-buffers=30 ! "
       + "video/x-raw,format=I420,width=256,height=64,framerate=30/1 ! "
       + "sbssplit name=s s.left ! queue ! mux.left s.right ! queue ! mux.right "
