@@ -40,7 +40,8 @@ struct BitstreamAdvisoryTests {
     let starts = stream.indices.filter { stream[$0...].starts(with: [0, 0, 0, 1]) }
     for place in [starts[3], starts[7], starts[starts.count / 2]] {
       endure(
-        Array(stream[..<place]) + escaped + stream[place...], sourceLocation: sourceLocation)
+        Array(stream[..<place]) + escaped + Array(stream[place...]),
+        sourceLocation: sourceLocation)
     }
     endure(stream + escaped, sourceLocation: sourceLocation)
   }

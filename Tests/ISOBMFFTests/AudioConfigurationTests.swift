@@ -51,7 +51,8 @@ struct AudioConfigurationTests {
   func alac() {
     let cookie = (0..<24).map { UInt8($0) }
     let box = ALACBox.box(magicCookie: cookie)
-    #expect(box == [0, 0, 0, 36] + Array("alac".utf8) + [0, 0, 0, 0] + cookie)
+    let head: [UInt8] = [0, 0, 0, 36] + Array("alac".utf8) + [0, 0, 0, 0]
+    #expect(box == head + cookie)
     #expect(ALACBox.magicCookie(box) == cookie)
     #expect(ALACBox.magicCookie(cookie) == cookie)
     #expect(ALACBox.magicCookie(Array(cookie.dropLast())) == nil)
