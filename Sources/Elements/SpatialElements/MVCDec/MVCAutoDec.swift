@@ -15,9 +15,16 @@ let mvcAutoDec = ElementDeclaration<MVCAutoDec>(
   // One above decoders of plain H.264, hardware decoders included.
   rank: .primary.above,
   padTemplates: [
+    // Nothing that other decoders do not take: before it knows the profile, parsebin would leave
+    // plain H.264 in a format that it believes to be decodable here.
     PadTemplate(
       "sink", .sink,
-      caps: MVCInput.template.with(["profile": .strings(["stereo-high", "multiview-high"])])),
+      caps: Caps(
+        "video/x-h264",
+        [
+          "stream-format": .strings(["avc", "byte-stream"]), "alignment": "au",
+          "profile": .strings(["stereo-high", "multiview-high"]),
+        ])),
     PadTemplate("src", .source, caps: Caps("video/x-raw")),
   ],
   properties: [

@@ -13,9 +13,11 @@ import struct AVC.MVCRecords
 /// Sample entries of video tracks, from caps.
 enum MuxVideoCaps {
   /// H.265 that is written unchanged: layered, frame-packed or plain.
-  static let h265 = Caps(
-    "video/x-h265",
-    ["stream-format": .strings(["hvc1", "hev1", "byte-stream"]), "alignment": "au"])
+  static var h265: Caps {
+    Caps(
+      "video/x-h265",
+      ["stream-format": .strings(["hvc1", "hev1", "byte-stream"]), "alignment": "au"])
+  }
 
   /// Coded video that is written unchanged: H.265, or H.264, which may be frame-packed.
   static let template: Caps = {
