@@ -16,6 +16,7 @@ public struct StreamRules: Sendable {
     var partTarget: Double?
     var first = 0
     var type: String?
+    var hasEnded = false
     /// By their numbers.
     var segments: [Int: String] = [:]
     var parts: [String: String] = [:]
@@ -156,11 +157,12 @@ public struct StreamRules: Sendable {
   // MARK: Over time
 
   private mutating func compare(_ path: String, _ playlist: PlaylistText, _ text: String) {
-    let before = memories[path]
+    // What replaces a finished stream is another one.
+    let before = memories[path].flatMap { $0.hasEnded ? nil : $0 }
     var now = before ?? Memory()
     now.text = text
     (now.targetDuration, now.first) = (playlist.targetDuration, playlist.first)
-    now.type = playlist.type
+    (now.type, now.hasEnded) = (playlist.type, playlist.hasEnded)
     now.partTarget = now.partTarget ?? playlist.partTarget
     if let before {
       // It is raised, with a warning, where keyframes are too rare: the truth is worth more.

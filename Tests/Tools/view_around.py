@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Looks around with the mouse in a half-equirectangular movie in the page of `gst-spatial view`, in a headless
+"""Looks around with keys and the mouse in a half-equirectangular movie in the page of `gst-spatial view`, in a headless
 Chromium.
 
     view_around.py ADDRESS FOLDER
@@ -98,6 +98,12 @@ with sync_playwright() as play:
             rays(width, height, -tangents[0], tangents[0], -tangents[1], tangents[1]), yaw, pitch))
 
     look("ahead", "left", 0, 0)
+    for key in ["ArrowRight", "ArrowRight", "ArrowUp"]:
+        page.keyboard.press(key)
+    look("turned with keys", "left", 20, 10)
+    for key in ["ArrowLeft", "ArrowLeft", "ArrowDown"]:
+        page.keyboard.press(key)
+    look("turned back", "left", 0, 0)
     box = page.locator("#stage").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     degrees = 90 / max(box["width"], box["height"])

@@ -70,6 +70,8 @@ enum ByteStreamCopy {
 
   /// Pushes each frame with its time.
   private static func feed(_ path: String, _ order: DisplayOrder, _ source: AppSource) throws {
+    // Also if the file cannot be read any more: the pipeline would wait without end.
+    defer { source.end() }
     let rate = rate(order) ?? (defaultRate, 1)
     func time(_ position: Int) -> ClockTime {
       ClockTime(position, perSecond: rate.numerator, over: rate.denominator)
@@ -106,7 +108,6 @@ enum ByteStreamCopy {
       source.setCaps(new.caps)
     }
     try push()
-    source.end()
   }
 
   /// Passes the access units of the file to `body` in decoding order.

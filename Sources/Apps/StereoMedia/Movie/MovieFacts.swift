@@ -66,8 +66,9 @@ package struct MovieFacts: Sendable {
       let avcC = entry.configuration.first(where: { $0.type == "avcC" }),
       var probe = SecondViewProbe(avcC: avcC.payload)
     else { return nil }
-    for sample in reader.firstSamples(of: track, count: SecondViewProbe.sampleCount) {
+    reader.readFirstSamples(of: track, count: SecondViewProbe.sampleCount) { sample in
       probe.add(sample.span.bytes)
+      return probe.mvcC == nil
     }
     return probe.mvcC
   }

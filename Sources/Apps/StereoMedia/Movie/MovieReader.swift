@@ -67,21 +67,19 @@ package struct MovieReader: Sendable {
   /// Maximum size of a sample that is read, in bytes; decoders accept no larger ones.
   private static let sampleLimit: UInt32 = 1 << 26
 
-  /// Returns the first samples of a track, as far as they can be read.
-  func firstSamples(of track: Track, count: Int) -> [[UInt8]] {
+  /// Passes the first samples of a track to `body`, one after the other, until it returns false, or
+  /// one cannot be read.
+  func readFirstSamples(of track: Track, count: Int, _ body: ([UInt8]) -> Bool) {
     let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return [] }
+    guard file >= 0 else { return }
     defer { close(file) }
-    var samples: [[UInt8]] = []
     for index in 0..<min(track.samples.count, count) {
       guard let record = track.samples.sample(at: index), record.size <= Self.sampleLimit,
         record.offset <= size, UInt64(record.size) <= size - record.offset,
         let bytes = try? Self.read(file, record.offset..<record.offset + UInt64(record.size), path),
-        bytes.count == Int(record.size)
-      else { break }
-      samples.append(bytes)
+        bytes.count == Int(record.size), body(bytes)
+      else { return }
     }
-    return samples
   }
 
   /// The types of the boxes with which movies begin.

@@ -128,8 +128,7 @@ extension MovieFacts {
 
   private var container: String {
     switch copiedFrom {
-    case let format? where format == .byteStream || format == .h264ByteStream:
-      return "none: an \(format.rawValue)"
+    case .byteStream, .h264ByteStream: return "none: an \(copiedFrom?.rawValue ?? "")"
     case let format?: return format.rawValue
     case nil: break
     }

@@ -141,12 +141,17 @@ function step(count) {
   go(wanted + count);
 }
 
-/** Turns the view by ten degrees to the right and up; false if nobody looks around, or the slider has the focus. */
+/**
+ * Turns the view by ten degrees to the right and up.
+ *
+ * @returns {boolean} false if the view cannot be turned, or the slider has the focus
+ */
 function look(right, up) {
   if (!stage.around || document.activeElement === $("slider")) return false;
   stage.look(10 * right, 10 * up);
   stage.draw();
-  say(`Looking ${Math.round(stage.yaw)} degrees to the right, ${Math.round(stage.pitch)} up`);
+  const [yaw, pitch] = [Math.round(stage.yaw), Math.round(stage.pitch)];
+  say(`Looking ${Math.abs(yaw)} degrees to the ${yaw < 0 ? "left" : "right"}, ${Math.abs(pitch)} ${pitch < 0 ? "down" : "up"}`);
   return true;
 }
 
