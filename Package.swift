@@ -249,7 +249,7 @@ let package = Package(
       exclude: ["Streams"], swiftSettings: unoptimized),
     .testTarget(
       name: "AVCTests", dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "TransportStreamTests",
       dependencies: ["AVC", "HEVC", "StereoVideo", "TestKit", "TransportStream"],

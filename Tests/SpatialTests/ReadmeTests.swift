@@ -167,10 +167,10 @@ struct ReadmeTests {
     let script = Repository.url.appending(path: "scripts/demo").path
     let result = try Program.run(["bash", script, "", folder.path("demo.mov")])
     #expect(result.status == 0, "\(result.output)")
-    #expect(result.output.contains("150 frames for each eye"), "\(result.output)")
+    #expect(result.output.contains("90 frames for each eye"), "\(result.output)")
     let movie = try MovieFile(folder.path("demo.mov"))
-    #expect(try movie.video().samples.count == 150)
-    #expect(try movie.audio().samples.count > 200)
+    #expect(try movie.video().samples.count == 90)
+    #expect(try movie.audio().samples.count > 120)
   }
 
   /// A folder with the files that the README's lines read.

@@ -155,4 +155,31 @@ struct TimestampTests {
       #expect((5.4...6.05).contains(seconds), "\(handler): \(seconds)")
     }
   }
+
+  @Test(
+    "an encoder is asked for keyframes in its own times, although they jump after it",
+    arguments: [-3_000_000_000, -90_000_000_000, 40_000_000_000])
+  func keyframes(jump: Int64) async throws {
+    let line =
+      folder.sink("target-duration=2 segment-duration=1000000000 playlist-type=event")
+      + folder.video(150, "tune=zerolatency key-int-max=1000 scene-cuts=false")
+      .replacing("! queue ! h.", with: "! identity name=jumps ! h.")
+    // Whether times lie in the future, only a live source can tell.
+    let pipeline = try pipeline(
+      jump > 0 ? line.replacing("stereotestsrc", with: "stereotestsrc is-live=true") : line)
+    let pad = try #require(pipeline.element(named: "jumps")?.staticPad("src"))
+    let count = Locked(0)
+    pad.onEachBuffer { pad, _ in
+      let number = count.withLock {
+        $0 += 1
+        return $0
+      }
+      if number == 60 { pad.offset = jump }
+      return .passes
+    }
+    try await play(pipeline)
+    let list = try folder.text("video_0/index.m3u8")
+    let seconds = list.matches(of: /#EXTINF:([0-9.]+)/).compactMap { Double($0.1) }
+    #expect(seconds.allSatisfy { $0 < 1.5 } && seconds.reduce(0, +) > 4.5, "\(list)")
+  }
 }

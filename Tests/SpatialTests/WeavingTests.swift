@@ -222,7 +222,7 @@ struct WeavingTests {
         return $0 - 1
       }
       if number % 10 == 2 {
-        pad.push(.forceKeyUnit(at: ClockTime(number - 2, perSecond: 30)))
+        pad.push(.forceKeyUnit(at: RunningTime(clamping: ClockTime(number - 2, perSecond: 30))))
       }
       return .passes
     }

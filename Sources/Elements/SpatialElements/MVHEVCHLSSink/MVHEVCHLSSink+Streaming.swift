@@ -131,6 +131,10 @@ extension MVHEVCHLSSink.Streaming {
     guard let timing else { return }
     input.position = timing.presentationTime + RunningTime(clamping: timing.duration)
     element.silence.setTime(timing.decodeTime, of: name)
+    if input.stream.mender.hasJumped, input.stream.kind == .video, !timing.isSync {
+      // Those that an encoder was asked for before are on a timeline that is over.
+      requestKeyframe(at: timing.presentationTime, on: name)
+    }
     if input.stream.mender.isNewTimeline {
       packager.startDiscontinuity(from: timing.presentationTime.nanoseconds)
     }
@@ -208,12 +212,20 @@ extension MVHEVCHLSSink.Streaming {
       case .removal(let path): output.remove(path)
       case .segment(let segment): tell(segment)
       case .keyframe(let time):
-        guard let time = ClockTime(exactly: time) else { continue }
-        for pad in element.pads.current where pad.name.hasPrefix("video") {
-          pad.push(.forceKeyUnit(at: time))
+        for pad in element.pads.current.map(\.name) where pad.hasPrefix("video") {
+          requestKeyframe(at: RunningTime(nanoseconds: time), on: pad)
         }
       }
     }
+  }
+
+  /// Asks the encoder upstream of a pad for a keyframe at a time of the files.
+  private func requestKeyframe(at time: RunningTime, on name: String) {
+    guard element.settings.current.sendsKeyframeRequests,
+      let pad = element.pads.current.first(where: { $0.name == name })
+    else { return }
+    // The encoder does not know that its times are mended.
+    pad.push(.forceKeyUnit(at: time - (inputs[name]?.stream.mender.shift ?? 0)))
   }
 
   private mutating func tell(_ segment: PackagedSegment) {

@@ -44,7 +44,7 @@ extension MVHEVCMux.Streaming {
 
   /// Takes the earliest buffer, or writes the end of the file if all streams have ended.
   private mutating func take(_ pads: MuxPads, into movie: MovieFileWriter) throws {
-    guard let source = pads.earliest(shift: { shift(of: $0) }) else {
+    guard let source = pads.earliest(shift: { shift(of: $0.name) }) else {
       // More data may come if a pad has just been flushed.
       guard pads.all.allSatisfy({ $0.isAtEnd || element.pairing.silentPads.contains($0) }) else {
         try output.flush()
@@ -64,8 +64,8 @@ extension MVHEVCMux.Streaming {
   }
 
   /// The time by which the timestamps of a pad have jumped.
-  private func shift(of pad: AggregatorPad) -> RunningTime {
-    inputs.first { $0.name == pad.name }?.mender.shift ?? 0
+  func shift(of pad: String) -> RunningTime {
+    inputs.first { $0.name == pad }?.mender.shift ?? 0
   }
 
   /// Lets the file continue without waiting for silent pads.

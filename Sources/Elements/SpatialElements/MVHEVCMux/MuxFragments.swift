@@ -218,14 +218,9 @@ extension MVHEVCMux {
     guard let time else { return }
     demands.withLock { $0.split(at: RunningTime(clamping: time)) }
     // A keyframe since that time may be in an earlier fragment.
-    requestKeyframe(at: time, always: true)
-  }
-
-  /// Asks encoders, here and upstream, for a keyframe.
-  private func requestKeyframe(at time: ClockTime, always: Bool = false) {
-    keyframes.add(RunningTime(clamping: time), always: always)
+    keyframes.add(RunningTime(clamping: time), always: true)
     for pad in sinkPads where MuxInput.Kind(pad.name) == .video {
-      pad.push(.forceKeyUnit(at: time))
+      pad.push(.forceKeyUnit(at: RunningTime(clamping: time)))
     }
   }
 }
@@ -239,7 +234,10 @@ extension MVHEVCMux.Streaming {
     // After a gap of any length, one request is enough.
     if next < time { next = time }
     while next <= time + distance, next < .max {
-      element.requestKeyframe(at: ClockTime(clamping: next))
+      element.keyframes.add(next)
+      for pad in element.sinkPads where MuxInput.Kind(pad.name) == .video {
+        pad.push(.forceKeyUnit(at: next - shift(of: pad.name)))
+      }
       next = next + distance
     }
     nextKeyframe = next

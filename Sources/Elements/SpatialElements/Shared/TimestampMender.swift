@@ -48,6 +48,8 @@ struct TimestampMender {
   private(set) var counts = Counts()
   /// Added to the stream's own times, which have jumped.
   private(set) var shift: RunningTime = 0
+  /// Whether the last buffer's times jumped.
+  private(set) var hasJumped = false
   /// Whether the last buffer's times jumped to a timeline that no other stream has.
   private(set) var isNewTimeline = false
   private var last: Times?
@@ -73,7 +75,7 @@ struct TimestampMender {
     presentation: RunningTime?, decode: RunningTime?, duration: ClockTime?, isKeyframe: Bool,
     with other: inout RunningTime, present: () -> RunningTime?
   ) -> Times? {
-    isNewTimeline = false
+    (hasJumped, isNewTimeline) = (false, false)
     guard let told = presentation ?? decode else { return derived(duration) }
     var times = Times(presentation: told + shift, decode: (decode ?? told) + shift)
     if presentation == nil { times.presentation = times.decode + delay }
@@ -89,7 +91,7 @@ struct TimestampMender {
       let jump = newShift(for: times.decode - shift, after: last, other)
       times.presentation = times.presentation + (jump - shift)
       times.decode = times.decode + (jump - shift)
-      isNewTimeline = jump != other
+      (hasJumped, isNewTimeline) = (true, jump != other)
       (shift, other) = (jump, jump)
       lastTold = times.decode
     } else if kind == .audio, isRepeated {

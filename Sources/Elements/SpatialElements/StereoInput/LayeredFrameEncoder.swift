@@ -191,22 +191,28 @@ extension LayeredFrameEncoder {
 /// Requests for times that have passed come late where the machine is busy. If there has been a
 /// keyframe since their time, whatever its reason, they are fulfilled: another one would make the
 /// stream depend on the threads' order.
+///
+/// If the frames' times go back, as a source has begun again, the requests of before are forgotten.
 final class KeyframeRequests: Sendable {
   private struct State {
     /// Running times; `.min` for immediately.
     var times: Set<RunningTime> = []
     /// Running time of the last keyframe; nil before the first.
     var lastKeyframe: RunningTime?
+    /// Running time of the last frame.
+    var lastTime: RunningTime?
   }
 
   private let state = Locked(State())
+  /// Times that go back by more are not those of frames in another order.
+  private static let jump: RunningTime = RunningTime(clamping: .second)
   /// Maximum number of pending requests; further ones are ignored.
   private static let most = 1000
 
   /// Adds the request of an event; returns false if it requests no keyframe.
   func add(_ event: Event) -> Bool {
     guard event.isForceKeyUnit else { return false }
-    add(event.keyUnitTime.map { RunningTime(clamping: $0) } ?? .min)
+    add(event.keyUnitTime ?? .min)
     return true
   }
 
@@ -225,6 +231,10 @@ final class KeyframeRequests: Sendable {
   /// Removes all requests that are due.
   func answer(at time: RunningTime) -> Bool {
     state.withLock { state in
+      if let last = state.lastTime, time + Self.jump < last {
+        state = State(times: state.times.intersection([.min]))
+      }
+      state.lastTime = time
       let waiting = state.times.filter { $0 > time }
       defer { state.times = waiting }
       return waiting.count < state.times.count

@@ -51,8 +51,15 @@ public final class Event: MiniObject, @unchecked Sendable {
   public var isForceKeyUnit: Bool { gst_video_event_is_force_key_unit(pointer) != 0 }
 
   /// Creates an upstream request for a keyframe with all headers at a running time.
-  public static func forceKeyUnit(at time: ClockTime) -> Event {
-    Event(adopting: gst_video_event_new_upstream_force_key_unit(time.cValue, 1, 0))
+  ///
+  /// - Parameter time: Before 0 for streams whose times have jumped back; the offsets of pads
+  ///   upstream, which the event is moved by, may make it later.
+  public static func forceKeyUnit(at time: RunningTime) -> Event {
+    let event = Event(
+      adopting: gst_video_event_new_upstream_force_key_unit(
+        ClockTime(clamping: time).cValue, 1, 0))
+    if time < 0 { gst_event_set_running_time_offset(event.pointer, gint64(time.nanoseconds)) }
+    return event
   }
 
   /// Creates an event that goes downstream before a keyframe and makes encoders make one, too.
@@ -68,15 +75,16 @@ public final class Event: MiniObject, @unchecked Sendable {
 
   /// The running time at which the event requests a keyframe; nil for immediately, and for other
   /// events.
-  public var keyUnitTime: ClockTime? {
-    guard isForceKeyUnit else { return nil }
-    var time = GstClockTime.max
-    if type == GST_EVENT_CUSTOM_UPSTREAM {
-      gst_video_event_parse_upstream_force_key_unit(pointer, &time, nil, nil)
-    } else {
-      gst_video_event_parse_downstream_force_key_unit(pointer, nil, nil, &time, nil, nil)
-    }
-    return ClockTime(cValue: time)
+  ///
+  /// It is moved by the offsets of the pads that the event has passed, here rather than by
+  /// `gst_video_event_parse_upstream_force_key_unit`: that of GStreamer 1.22 takes any that is
+  /// positive for an underflow, and says 0.
+  public var keyUnitTime: RunningTime? {
+    guard isForceKeyUnit, case .uint64(let told) = structure?["running-time"],
+      let time = ClockTime(cValue: GstClockTime(told))
+    else { return nil }
+    let offset = Int64(gst_event_get_running_time_offset(pointer))
+    return RunningTime(clamping: time) + RunningTime(nanoseconds: offset)
   }
 
   /// The event's fields; nil if it has none.
