@@ -163,6 +163,29 @@ struct MuxFragmentTests {
     #expect(starts.count == 4)
   }
 
+  @Test("keyframes are requested in the encoder's times, although they jump after it")
+  func keyframesAfterJump() async throws {
+    let pipeline = try pipeline(
+      eyes(90, "width=128,height=64").replacing("mux.", with: "enc.")
+        + "mvhevcenc name=enc speed-preset=ultrafast tune=zerolatency key-int-max=1000 "
+        + "scene-cuts=false ! identity name=jumps ! mux.video_0 "
+        + "mvhevcmux name=mux fragment-duration=500000000 ! fakesink")
+    let pad = try #require(pipeline.element(named: "jumps")?.staticPad("src"))
+    let count = Locked(0)
+    pad.onEachBuffer { pad, _ in
+      let number = count.withLock {
+        $0 += 1
+        return $0
+      }
+      if number == 40 { pad.offset = -3_000_000_000 }
+      return .passes
+    }
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    try await play(pipeline)
+    let samples = try MovieFile(write(tap.buffers, "stream.mov")).video().allSamples
+    #expect(samples.indices.filter { samples[$0].isSync } == [0, 15, 30, 45, 60, 75])
+  }
+
   @Test("an application starts a fragment at a running time, and repeats the header")
   func actions() async throws {
     let pipeline = try pipeline(

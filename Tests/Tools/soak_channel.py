@@ -9,8 +9,8 @@ camera and the microphone stop, alone or together; timestamps are missing, go ba
 the whole packager is killed (kill -9), and another continues (append). COMMAND, the built gst-spatial, serves the folder,
 and four clients follow a rendition each as low-latency players do: they wait for the next part, and fetch it.
 
-Prints a line of JSON: the kinds of faults with their numbers, what the clients were given, their longest wait, and the
-memory in MiB and open files of the packager and of the server, early and late. Needs PyGObject.
+Prints a line of JSON: the kinds of faults with their numbers, what the clients were given, their longest wait with what
+had happened before it, and the memory in MiB and open files of the packager and of the server, early and late. Needs PyGObject.
 """
 import argparse
 import http.client
@@ -133,7 +133,7 @@ class Client(threading.Thread):
         super().__init__(daemon=True)
         self.port, self.rendition = port, rendition
         self.seen = dict(reloads=0, parts=0, segments=0, unavailable=0)
-        self.wrong, self.longest, self.isOver = [], 0.0, False
+        self.wrong, self.longest, self.waited, self.isOver = [], 0.0, 0.0, False
         self.connection = None
 
     def get(self, name):
@@ -186,7 +186,10 @@ class Client(threading.Thread):
                 kind = "parts" if name in parts else "segments"
                 self.seen[kind] += 1
             if fresh or gaps - known:
-                self.longest, news = max(self.longest, time.monotonic() - news), time.monotonic()
+                now = time.monotonic()
+                if now - news > self.longest:
+                    self.longest, self.waited = now - news, news
+                news = now
             known = set(parts) | set(uris)
             if sequence is not None and first + len(uris) < sequence:
                 self.wrong.append(f"the playlist went back from {sequence} to {first + len(uris)}")
@@ -206,13 +209,14 @@ def main():
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed
     dice = random.Random(seed)
-    faults, errors, used = {}, [], {"packager": [], "server": []}
+    faults, history, errors, used = {}, [], [], {"packager": [], "server": []}
 
     def listen(process):
         for line in process.stdout:
             facts = json.loads(line)
             if "fault" in facts:
                 faults[facts["fault"]] = faults.get(facts["fault"], 0) + 1
+                history.append((time.monotonic(), facts["fault"]))
             errors.extend([facts["error"]] if "error" in facts else [])
 
     def start():
@@ -244,6 +248,7 @@ def main():
                 kills.pop(0)
                 packager.kill()
                 packager.wait()
+                history.append((time.monotonic(), "kill"))
                 time.sleep(dice.uniform(0, 3))
                 packager, since = start(), time.monotonic()
             elif packager.poll() is not None:
@@ -261,13 +266,20 @@ def main():
         packager.send_signal(signal.SIGKILL)
         server.terminate()
 
+    def before(client):
+        """What happened in the twenty seconds before the longest wait and during it, with its time in that wait."""
+        return [f"{when - client.waited:.1f} s: {what}" for when, what in history
+                if -20 < when - client.waited < client.longest]
+
     def ends(values):
         third = values[: len(values) // 3 + 1]
         return {"early": max(third, default=(0, 0)), "late": values[-1] if values else (0, 0)}
 
     print(json.dumps({
         "seed": seed, "faults": faults, "errors": errors, "kills": options.kills - len(kills),
-        "clients": {client.rendition: client.seen | {"longest": round(client.longest, 2)} for client in clients},
+        "clients": {
+            client.rendition: client.seen | {"longest": round(client.longest, 2), "before": before(client)}
+            for client in clients},
         "wrong": [f"{client.rendition}: {wrong}" for client in clients for wrong in client.wrong],
         "packager": ends(used["packager"]), "server": ends(used["server"])}))
 

@@ -128,6 +128,7 @@ extension MVHEVCMux.Streaming {
     case .subtitle: return try input.writeText(buffer, at: time, to: movie, track)
     case .video:
       progress.addPicture(at: time, decodedAt: timing.decodeTime, duration: timing.duration)
+      if input.mender.hasJumped { repeatRequest() }
       requestKeyframes(at: time)
     case .audio, .meta:
       progress.addSample(at: time, decodedAt: timing.decodeTime, duration: timing.duration)

@@ -242,6 +242,11 @@ extension MVHEVCMux.Streaming {
     }
     nextKeyframe = next
   }
+
+  /// Makes the last request again: an encoder whose times have jumped was asked in the old ones.
+  mutating func repeatRequest() {
+    nextKeyframe = nextKeyframe.map { $0 - RunningTime(clamping: fragments.duration) }
+  }
 }
 
 extension FragmentedMovieFile {
