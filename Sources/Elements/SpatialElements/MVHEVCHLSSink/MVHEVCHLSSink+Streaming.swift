@@ -132,7 +132,7 @@ extension MVHEVCHLSSink.Streaming {
     input.position = timing.presentationTime + RunningTime(clamping: timing.duration)
     element.silence.setTime(timing.decodeTime, of: name)
     if input.stream.mender.hasJumped, input.stream.kind == .video, !timing.isSync {
-      // Those that an encoder was asked for before are on a timeline that is over.
+      // The keyframes requested before are at times that the encoder may never reach.
       requestKeyframe(at: timing.presentationTime, on: name)
     }
     if input.stream.mender.isNewTimeline {
