@@ -25,8 +25,8 @@
 # make docs                                        the libraries' documentation, in .build/docs
 # make format                                      swift format, in place
 
-# The index, which editors make for themselves, takes a fourteenth of the time.
-SWIFT_BUILD = swift build -c release --disable-local-rpath --disable-index-store
+# With the index, which takes a fourteenth of the time: SwiftPM looks for tests in it.
+SWIFT_BUILD = swift build -c release --disable-local-rpath
 BUILT = .build/release
 PLUGIN = $(BUILT)/libgstspatial.so
 COMMAND = $(BUILT)/gst-spatial

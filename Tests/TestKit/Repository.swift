@@ -12,12 +12,14 @@ public enum Repository {
     url.appending(path: "pipelines/\(name).yaml").path
   }
 
-  /// The folder of the built plugin and the built command: that of GST_PLUGIN_PATH.
+  /// The folder of the built plugin, the built command and the built examples: that of the plugin
+  /// in GST_PLUGIN_PATH, which may be a link.
   public static let built: URL? = {
     let folders = ProcessInfo.processInfo.environment["GST_PLUGIN_PATH"] ?? ""
-    return folders.split(separator: ":").map { URL(filePath: String($0)) }.first {
-      FileManager.default.fileExists(atPath: $0.appending(path: "libgstspatial.so").path)
-    }
+    return folders.split(separator: ":")
+      .map { URL(filePath: String($0)).appending(path: "libgstspatial.so") }
+      .first { FileManager.default.fileExists(atPath: $0.path) }?
+      .resolvingSymlinksInPath().deletingLastPathComponent()
   }()
 }
 
