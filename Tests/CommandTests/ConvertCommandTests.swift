@@ -193,6 +193,9 @@ struct ConvertCommandTests {
     #expect(chapters.contains("start_time=0.500000") && chapters.contains("tag:title=Two"))
     let tags = try await facts("a_SBS.mov.mov", "-show_entries", "format_tags:stream_tags")
     #expect(tags.contains("timecode=01:02:03:04") && tags.contains("+48.1000+011.5000"))
+    // `info` names the tracks that it does not need, too.
+    let info = try Command.run(["info", "b_SBS.mkv"], in: folder).output
+    #expect(info.contains(/other track +subtitles, .*, deu/), "\(info)")
     let streams = try await facts("b_SBS.mkv.mov", "-show_streams")
     #expect(streams.contains("codec_name=mov_text") && streams.contains("tag:language=deu"))
     let subtitles = try await text(

@@ -115,6 +115,38 @@ struct EncoderTimeTests {
     #expect(warnings.last?.contains("3 so far") == true, "\(warnings)")
   }
 
+  @Test("a source that begins again is encoded without a break, and back on its own times as well")
+  func jumpBack() throws {
+    let harness = try EncoderHarness(["tune": "zerolatency"])
+    let starts: [ClockTime] = [100 * .second, 2 * .second, 50 * .second, 200 * .second]
+    for start in starts {
+      for index in 0..<5 as Range<UInt64> { try harness.push(start + index * Self.frame) }
+    }
+    let times = harness.finish().compactMap(\.pts)
+      .map { ($0 - 3_600_100 * .second).units(perSecond: 25) }
+    // 50 s is 48 s after the second start, and 200 s is after all frames so far.
+    #expect(times == Array(0..<10) + Array(1205..<1210) + Array(2500..<2505))
+    let warnings = harness.messages().warnings
+    #expect(
+      warnings.count { $0.contains("jumped back by 98.2 s (1 times so far)") } == 1, "\(warnings)")
+  }
+
+  @Test("a recording of raw eyes goes on when their sources begin again")
+  func recordingGoesOn() async throws {
+    let folder = try TemporaryFolder()
+    let eye = "videotestsrc num-buffers=40 ! video/x-raw,width=64,height=64,framerate=30/1"
+    let eyes = ["left", "right"].map { eye in
+      "concat name=\(eye) adjust-base=false ! queue ! mux.\(eye) "
+    }
+    let sources = ["left", "right"].flatMap { name in [0, 1].map { _ in "\(eye) ! \(name). " } }
+    try await play(
+      (eyes + sources).joined() + "mvhevcmux name=mux speed-preset=ultrafast "
+        + "! filesink location=\(folder.path("a.mov"))")
+    let video = try MovieFile(folder.path("a.mov")).video()
+    #expect(video.allSamples.count == 80)
+    #expect(Set(video.allSamples.map { $0.duration }).count == 1)
+  }
+
   @Test("a still picture lasts a second")
   func still() async throws {
     let harness = try EncoderHarness(caps: "framerate=0/1")

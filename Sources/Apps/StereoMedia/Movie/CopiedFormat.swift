@@ -42,11 +42,19 @@ package enum CopiedFormat: String, Sendable {
   /// Time limit for a file without any progress, in seconds.
   private static let patience = 10
 
+  /// Facts about the file that its copy does not tell.
+  struct Report: Sendable {
+    /// The assumptions that had to be made, one line each.
+    var assumptions: [String] = []
+    /// The tracks that are not in the copy.
+    var otherTracks: [UncopiedTrack] = []
+  }
+
   /// Copies the first video track, and the audio tracks that a movie takes, without encoding.
-  ///
-  /// - Returns: The assumptions that had to be made, one line each.
-  func copy(_ path: String, to movie: String) async throws -> [String] {
-    if self == .h264ByteStream { return try await ByteStreamCopy.run(path, to: movie) }
+  func copy(_ path: String, to movie: String) async throws -> Report {
+    if self == .h264ByteStream {
+      return Report(assumptions: try await ByteStreamCopy.run(path, to: movie))
+    }
     let isMVC = self == .transportStream && MultiviewProbe.isMultiview(path, self)
     // A parser after mvctsdemux would lose one view's parameter sets.
     let reading = self == .byteStream ? "mvhevcdemux" : isMVC ? "mvctsdemux" : "parsebin"
@@ -88,7 +96,29 @@ package enum CopiedFormat: String, Sendable {
     }
     try Task.checkCancellation()
     if let refusal = copying.refusal { throw StereoMediaError.unreadable(path, refusal) }
-    return []
+    return Report(otherTracks: copying.otherTracks)
+  }
+}
+
+/// A track that is not in the copy of a file, such as subtitles.
+package struct UncopiedTrack: Equatable, Sendable {
+  /// The media type: `video`, `audio`, `subtitles`, or that of GStreamer.
+  package let kind: String
+  /// The coding in words, or GStreamer's media type.
+  package let codec: String
+  /// ISO 639-2 code; nil if it is unknown.
+  package fileprivate(set) var language: String?
+
+  fileprivate init(_ caps: Caps) {
+    let type = caps.mediaType ?? "unknown"
+    kind =
+      switch type.prefix(while: { $0 != "/" }) {
+      case "video", "image": "video"
+      case "audio": "audio"
+      case "text", "subpicture": "subtitles"
+      default: ["application/x-ssa", "application/x-ass"].contains(type) ? "subtitles" : type
+      }
+    codec = caps.codecDescription
   }
 }
 
@@ -107,6 +137,8 @@ private final class StreamCopy: Sendable {
     var isRefused = false
     var onRefusal: (@Sendable () -> Void)?
     var hasStalled = false
+    /// The streams that are not copied, in the order of the file.
+    var others: [UncopiedTrack] = []
   }
 
   init(to mux: Element, in pipeline: Pipeline) {
@@ -122,6 +154,8 @@ private final class StreamCopy: Sendable {
     return state.otherVideo.map { "its video is \($0), which only 'convert' reads" }
       ?? "there is no video in it"
   }
+
+  var otherTracks: [UncopiedTrack] { state.current.others }
 
   /// Calls `body` when it is known that there is no video to copy.
   func onRefusal(_ body: @escaping @Sendable () -> Void) {
@@ -167,11 +201,25 @@ private final class StreamCopy: Sendable {
 
   /// Drops a stream. Its first buffer comes when all streams have appeared.
   private func discard(_ pad: Pad) {
-    pad.watchBuffers { [weak self] _ in
+    let track = UncopiedTrack(pad.currentCaps ?? pad.possibleCaps)
+    let index: Int? = state.withLock { state in
+      // The second eye of layered H.265 is in the track of the first.
+      guard Eye(rawValue: pad.name) == nil else { return nil }
+      state.others.append(track)
+      return state.others.count - 1
+    }
+    pad.watchBuffers { [weak self] buffer in
+      if let index { self?.note(buffer.tags?.string(Tag.languageCode), of: index) }
       self?.refuseIfEmpty()
       return false
     }
     _ = link(pad, to: "fakesink", ["async": "false"])
+  }
+
+  /// Notes the language of a stream, which is known when its first buffer comes.
+  private func note(_ language: String?, of index: Int) {
+    guard let code = language.flatMap(TagList.languageCode) else { return }
+    state.withLock { $0.others[index].language = code }
   }
 
   private func refuseIfEmpty() {

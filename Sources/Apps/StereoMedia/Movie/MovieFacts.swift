@@ -28,6 +28,8 @@ package struct MovieFacts: Sendable {
   package var copiedFrom: CopiedFormat?
   /// The assumptions that had to be made to copy it, one line each.
   var assumptions: [String] = []
+  /// The tracks of the file that are not in the copy of it.
+  package internal(set) var otherTracks: [UncopiedTrack] = []
   /// The frames of the first video track.
   package let frames: FrameIndex
   /// The recognized layout of a movie that is not layered, or the reason that none was recognized;

@@ -123,13 +123,14 @@ package final class MovieSource: Sendable {
     let format = try await Blocking.run { CopiedFormat(path: path) }
     let copy = try format.map { _ in try ScratchFile() }
     let file = copy?.path ?? path
-    var assumptions: [String] = []
+    var report = CopiedFormat.Report()
     if let format {
       try await Engine.start()
-      assumptions = try await format.copy(path, to: file)
+      report = try await format.copy(path, to: file)
     }
     var facts = try await Blocking.run { MovieFacts(try MovieReader(path: file)) }
-    (facts.copiedFrom, facts.assumptions) = (format, assumptions)
+    (facts.copiedFrom, facts.assumptions) = (format, report.assumptions)
+    facts.otherTracks = report.otherTracks
     if let complete, facts.video != nil, !facts.hasEyesOfTheirOwn {
       try await Engine.start()
       let container =

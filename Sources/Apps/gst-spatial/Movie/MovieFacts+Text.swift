@@ -40,6 +40,7 @@ extension MovieFacts {
     add("container", container)
     add("duration", reader.movie.seconds.map { "\(NumberFormat.decimal($0, 3)) s" })
     for track in reader.movie.tracks { add("track \(track.id.rawValue)", track.summary) }
+    for track in otherTracks { add("other track", track.summary) }
     add("stereo", stereoText)
     if let entry {
       add(
@@ -88,6 +89,7 @@ extension MovieFacts {
       "container": JSON(containerName), "fragmented": .bool(reader.movie.isFragmented),
       "bytes": JSON(reader.size), "duration": JSON(reader.movie.seconds),
       "tracks": .array(reader.movie.tracks.map(\.json)),
+      "other-tracks": .array(otherTracks.map(\.json)),
       "stereo": .string(stereoName),
       "packing": packingJSON,
       "width": JSON(entry?.width), "height": JSON(entry?.height),
@@ -314,6 +316,16 @@ extension Track {
       "id": JSON(id.rawValue), "kind": .string(kind), "codec": .string(codec),
       "samples": JSON(samples.count), "duration": JSON(seconds), "language": .string(language),
     ]
+  }
+}
+
+extension UncopiedTrack {
+  fileprivate var summary: String {
+    [kind, codec == kind ? nil : codec, language].compactMap(\.self).joined(separator: ", ")
+  }
+
+  fileprivate var json: JSON {
+    ["kind": .string(kind), "codec": .string(codec), "language": .string(language ?? "und")]
   }
 }
 

@@ -153,7 +153,7 @@ extension MVHEVCEnc.Streaming {
     if stereo?.isOver ?? false { try endSequence() }
     let stereo = try self.stereo ?? begin()
     element.followSettings(stereo)
-    enterSegment(of: stereo.baseEye == .left ? left : right)
+    enterSegment(of: stereo.baseEye == .left ? left : right, stereo)
     try push(try stereo.take(left: left, right: right))
     // It rises when constant quality changes to a bitrate.
     if let latency = stereo.latency, latency != self.latency {
@@ -182,8 +182,10 @@ extension MVHEVCEnc.Streaming {
   }
 
   /// After a jump in stream time, frames may not refer to frames before it.
-  private mutating func enterSegment(of base: AggregatorPad) {
-    guard let time = base.peek().flatMap({ base.runningTime($0) }) else { return }
+  private mutating func enterSegment(of base: AggregatorPad, _ stereo: StereoInput) {
+    guard let time = base.peek().flatMap({ base.runningTime($0) }).map(stereo.placed) else {
+      return
+    }
     if streamTime.enter(base.segment, at: time) { element.keyframes.add(time) }
   }
 

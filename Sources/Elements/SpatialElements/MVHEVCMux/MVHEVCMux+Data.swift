@@ -55,7 +55,7 @@ extension MVHEVCMux.Streaming {
     }
     switch source {
     case .eyes(let left, let right):
-      if let time = pads.eyesTime { requestKeyframes(at: time) }
+      if let time = pads.eyesTime { requestKeyframes(at: eyes?.input.placed(time) ?? time) }
       guard eyes != nil else { throw FlowReturn.error }
       let place = eyesPlace(in: movie)
       try eyes?.take(left: left, right: right, to: place, &progress)
@@ -65,7 +65,8 @@ extension MVHEVCMux.Streaming {
 
   /// The time by which the timestamps of a pad have jumped.
   func shift(of pad: String) -> RunningTime {
-    inputs.first { $0.name == pad }?.mender.shift ?? 0
+    if Eye(rawValue: pad) != nil { return eyes?.input.shift ?? 0 }
+    return inputs.first { $0.name == pad }?.mender.shift ?? 0
   }
 
   /// Lets the file continue without waiting for silent pads.

@@ -78,7 +78,9 @@ struct MuxPads {
       if first.map({ time < $0.time }) ?? true { first = (time, source) }
     }
     if let left, let right {
-      let times = [left, right].compactMap { pad in pad.peek().map { pad.runningTime($0) ?? .min } }
+      let times = [left, right].compactMap { pad in
+        pad.peek().map { buffer in pad.runningTime(buffer).map { $0 + shift(pad) } ?? .min }
+      }
       if let time = times.min() { consider(time, .eyes(left: left, right: right)) }
     }
     for pad in streams {

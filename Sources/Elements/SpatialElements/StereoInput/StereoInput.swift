@@ -16,8 +16,7 @@ final class StereoInput {
   /// Makes access units from the eyes; nil until the caps of both are known.
   private var maker: (any LayeredFrameMaker)?
   var pairs: EyePairer
-  /// Running time of the last pair encoded.
-  private var lastTime: RunningTime?
+  private var times = RawTimes()
   /// Number of pairs with different formats that may still be dropped.
   private var tolerance: Int
 
@@ -33,7 +32,7 @@ final class StereoInput {
     self.pairs = pairs
     self.keyframes = keyframes
     self.baseEye = baseEye
-    lastTime = earlier?.lastTime
+    times = earlier?.times ?? RawTimes()
     tolerance = earlier == nil ? 0 : Self.maximumMismatchedPairs
   }
 
@@ -98,10 +97,19 @@ final class StereoInput {
 
   /// Returns warnings about what has been left out since the last call.
   func warnings() -> [ElementError] {
-    [(maker as? LayeredFrameEncoder)?.warning(), pairs.warning()].compactMap(\.self)
+    [(maker as? LayeredFrameEncoder)?.warning(), pairs.warning(), times.takeWarning()]
+      .compactMap(\.self)
   }
 
   // MARK: Frames
+
+  /// Time that is added to the running times of raw frames, which have jumped back.
+  var shift: RunningTime { times.shift }
+
+  /// Returns the running time at which a frame is encoded that comes next with this one.
+  func placed(_ time: RunningTime) -> RunningTime {
+    times.placed(time, frameDuration: streams[baseEye]?.frameDuration) ?? time
+  }
 
   /// Takes the next frames from the two pads. Each pad has a frame, is at EOS, or is silent.
   func take(left: AggregatorPad, right: AggregatorPad) throws -> [LayeredFrame] {
@@ -112,15 +120,15 @@ final class StereoInput {
     guard case .pair(let pair) = step else { return [] }
     guard !shouldDrop(pair) else { return [] }
     let base = pair[baseEye]
-    guard let time = base.runningTime else {
+    guard var time = base.runningTime else {
       throw ElementError(.failedStream, "A frame of the \(baseEye) eye has no timestamp.")
     }
     if !isCoded {
-      guard lastTime.map({ time > $0 }) ?? true else {
+      guard let placed = times.next(time, frameDuration: streams[baseEye]?.frameDuration) else {
         pairs.dropLate()
         return []
       }
-      lastTime = time
+      time = placed
     }
     let frames = try make(
       FramePair(

@@ -12,6 +12,11 @@ public struct PassingBuffer {
 
   /// The current caps of the pad.
   public var caps: Caps? { gst_pad_get_current_caps(pad).map { Caps(adopting: $0) } }
+
+  /// The tags of the stream that passed the pad last; nil if there were none.
+  public var tags: TagList? {
+    gst_pad_get_sticky_event(pad, GST_EVENT_TAG, 0).flatMap { Event(adopting: $0).tags }
+  }
 }
 
 extension Pad {
