@@ -93,12 +93,10 @@ test: setup
 	@scripts/setup python
 	@echo "build: plugin, command and tests"
 	@$(SWIFT_BUILD) --quiet --build-tests
-	@scripts/test-consumer
 	@scripts/test test $(MAY_SKIP)
 
 test-all: plugin
 	@scripts/setup python
-	@scripts/test-consumer
 	@scripts/test all $(MAY_SKIP)
 
 bench: plugin

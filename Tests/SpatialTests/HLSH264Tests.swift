@@ -31,9 +31,13 @@ struct HLSH264Tests {
     "a browser chooses the H.264 and plays all of it; players that switch find the same segments",
     .tags(.judge))
   func beside() async throws {
+    // Encoders that no clock holds back are ahead of the sink, whose requests would come too late:
+    // x264enc answers them with keyframes at other times.
     try await play(
       folder.video(90, "key-int-max=30") + browsers(90) + folder.audio(141)
-        + folder.sink("playlist-type=vod target-duration=1 mpd-location=\(folder.path("all.mpd"))"))
+        + folder.sink(
+          "playlist-type=vod target-duration=1 send-keyframe-requests=false "
+            + "mpd-location=\(folder.path("all.mpd"))"))
     #expect(try durations("video_1") == durations("video_0"))
     #expect(try durations("video_1").count == 3)
     let main = try folder.text("main.m3u8")
