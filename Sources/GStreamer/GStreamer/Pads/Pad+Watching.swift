@@ -13,9 +13,23 @@ public struct PassingBuffer {
   /// The current caps of the pad.
   public var caps: Caps? { gst_pad_get_current_caps(pad).map { Caps(adopting: $0) } }
 
-  /// The tags of the stream that passed the pad last; nil if there were none.
-  public var tags: TagList? {
-    gst_pad_get_sticky_event(pad, GST_EVENT_TAG, 0).flatMap { Event(adopting: $0).tags }
+  /// The tags that have passed the pad last, of the stream and of all streams; nil if there were
+  /// none.
+  public var tags: TagList? { .passed(pad) }
+}
+
+extension TagList {
+  /// Returns the tags that have passed a pad last, merged; those of the stream take precedence. Nil
+  /// if there were none. Each event has those of one scope.
+  static func passed(_ pad: UnsafeMutablePointer<GstPad>) -> TagList? {
+    var lists: [TagList] = []
+    while let event = gst_pad_get_sticky_event(pad, GST_EVENT_TAG, guint(lists.count)),
+      let tags = Event(adopting: event).tags
+    {
+      lists.append(tags)
+    }
+    let ordered = lists.filter(\.isGlobal) + lists.filter { !$0.isGlobal }
+    return ordered.dropFirst().reduce(ordered.first) { $0?.merging($1) }
   }
 }
 

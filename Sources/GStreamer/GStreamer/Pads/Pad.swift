@@ -111,8 +111,8 @@ public class Pad: @unchecked Sendable {
   /// Whether the current stream has had a TAG event.
   public var hasTags: Bool { stickyEvent(GST_EVENT_TAG) != nil }
 
-  /// The tags of the last TAG event; nil if there was none.
-  public var tags: TagList? { stickyEvent(GST_EVENT_TAG)?.tags }
+  /// The tags that have passed last, of the stream and of all streams; nil if there were none.
+  public var tags: TagList? { .passed(pointer) }
 
   /// Activates or deactivates the pad; returns whether that succeeded.
   @discardableResult
