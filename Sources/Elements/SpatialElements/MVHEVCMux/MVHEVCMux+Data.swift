@@ -44,7 +44,8 @@ extension MVHEVCMux.Streaming {
 
   /// Takes the earliest buffer, or writes the end of the file if all streams have ended.
   private mutating func take(_ pads: MuxPads, into movie: MovieFileWriter) throws {
-    guard let source = pads.earliest(shift: { shift(of: $0.name) }) else {
+    let hasShift = eyes?.input.shift ?? 0 != 0 || inputs.contains { $0.mender.shift != 0 }
+    guard let source = pads.earliest(shift: { hasShift ? shift(of: $0.name) : 0 }) else {
       // More data may come if a pad has just been flushed.
       guard pads.all.allSatisfy({ $0.isAtEnd || element.pairing.silentPads.contains($0) }) else {
         try output.flush()

@@ -25,8 +25,13 @@ final class MuxInput {
   let kind: Kind
   /// Nil before the first caps event.
   var caps: Caps? {
-    didSet { headers = Headers(caps) }
+    didSet {
+      headers = Headers(caps)
+      frameRate = caps?.first?.fraction("framerate") ?? Fraction(0, 1)
+    }
   }
+  /// Frames per second from the caps; 0/1 if they have no rate.
+  private(set) var frameRate = Fraction(0, 1)
   /// The caps of the pads that the stream came through.
   private var capsUpstream: [Caps] = []
   /// Tags of the stream itself, merged in the order of arrival.
@@ -119,9 +124,6 @@ final class MuxInput {
     return try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name, capsUpstream: capsUpstream, first: first)
   }
-
-  /// Frames per second from the caps; 0/1 if they have no rate.
-  var frameRate: Fraction { caps?.first?.fraction("framerate") ?? Fraction(0, 1) }
 
   // MARK: Buffers
 
