@@ -218,7 +218,7 @@ private final class StreamCopy: Sendable {
 
   /// Notes the language of a stream, which is known when its first buffer comes.
   private func note(_ language: String?, of index: Int) {
-    guard let code = language.flatMap(TagList.languageCode) else { return }
+    guard let code = language.flatMap(TagList.languageCode), code != "und" else { return }
     state.withLock { $0.others[index].language = code }
   }
 

@@ -70,9 +70,9 @@ public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvert
   }
 
   /// Returns the name of a language in the user's own, such as "German"; nil if the code is
-  /// unknown.
+  /// unknown, or that of an undetermined language.
   public static func languageName(_ tag: String) -> String? {
-    gst_tag_get_language_name(tag).map { String(cString: $0) }
+    tag == "und" ? nil : gst_tag_get_language_name(tag).map { String(cString: $0) }
   }
 
   /// Returns the ISO 639-1 two-letter code for a language code; nil if it has none.
