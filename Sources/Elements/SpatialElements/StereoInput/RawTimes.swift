@@ -25,7 +25,9 @@ struct RawTimes {
     let shifted = time + shift
     guard shifted <= last else { return shifted }
     guard last - shifted >= Self.smallestJump else { return nil }
-    return last + RunningTime(clamping: frameDuration ?? 33 * .millisecond)
+    let next = last + RunningTime(clamping: frameDuration ?? 33 * .millisecond)
+    // At the end of time, sums stay where they are.
+    return next > last ? next : nil
   }
 
   /// Returns the running time for the next frame; nil if it comes too late.
