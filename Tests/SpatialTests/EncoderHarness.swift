@@ -47,12 +47,17 @@ final class EncoderHarness {
 
   /// Pushes the same grainy picture to both eyes.
   func push(_ timestamp: ClockTime, seed: UInt32 = 1) throws {
+    try push(left: timestamp, right: timestamp, seed: seed)
+  }
+
+  /// Pushes the same grainy picture to both eyes, with other times; nil for none.
+  func push(left leftTime: ClockTime?, right rightTime: ClockTime?, seed: UInt32 = 1) throws {
     var state = seed
     let samples = (0..<size).map { _ in
       state = state &* 1_664_525 &+ 1_013_904_223
       return UInt8(state >> 24) / 4 + 64
     }
-    for harness in [left, right] {
+    for (harness, timestamp) in [(left, leftTime), (right, rightTime)] {
       let buffer = Buffer(samples)
       buffer.pts = timestamp
       #expect(harness.push(buffer) == .ok)

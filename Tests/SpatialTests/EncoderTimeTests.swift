@@ -131,6 +131,42 @@ struct EncoderTimeTests {
       warnings.count { $0.contains("jumped back by 98.2 s (1 times so far)") } == 1, "\(warnings)")
   }
 
+  @Test(
+    "a frame without a timestamp has the other eye's time, or follows the one before it",
+    arguments: [[0, 1, nil, 3, nil, nil, 6], [nil, nil, 2, 3]] as [[UInt64?]])
+  func missingTimes(of frames: [UInt64?]) throws {
+    for rightHasTimes in [false, true] {
+      let harness = try EncoderHarness(["tune": "zerolatency"])
+      for (index, frame) in frames.enumerated() {
+        let told = frame.map { $0 * Self.frame }
+        try harness.push(left: told, right: rightHasTimes ? UInt64(index) * Self.frame : told)
+      }
+      let buffers = harness.finish()
+      let times = buffers.compactMap(\.pts).map {
+        ($0 - 3_600_000 * .second).units(perSecond: 25)
+      }
+      #expect(times == Array(0..<UInt64(frames.count)))
+      harness.noteEvents()
+      let segment = try #require(harness.events.compactMap(\.segment).last)
+      #expect(segment.streamTime(buffers[0].pts ?? 0) == 0)
+      let warnings = harness.messages().warnings
+      #expect(
+        warnings.count { $0.contains("Frames had no timestamp (1 so far)") }
+          == (rightHasTimes ? 0 : 1), "\(warnings)")
+    }
+  }
+
+  @Test("frames with neither times nor a rate are an error that says what to do")
+  func neitherTimesNorRate() throws {
+    let harness = try EncoderHarness(caps: "framerate=0/1")
+    try harness.push(left: nil, right: nil)
+    _ = harness.finish()
+    let errors = harness.messages().compactMap {
+      if case .error(let failure) = $0.content { failure.message } else { nil }
+    }
+    #expect(errors.contains { $0.contains("do-timestamp=true") }, "\(errors)")
+  }
+
   @Test("a recording of raw eyes goes on when their sources begin again")
   func recordingGoesOn() async throws {
     let folder = try TemporaryFolder()

@@ -271,6 +271,42 @@ struct WeavingTests {
     #expect(video.presentationTimes == kept.map { ClockTime(rounding: $0, perSecond: 30) })
   }
 
+  @Test("coded eyes go on where timestamps are missing, or go back in both")
+  func mendedTimes() async throws {
+    let pipeline = try pipeline(
+      mux().replacing("location=\(path)", with: "name=sink location=\(path)"))
+    let mux = try #require(pipeline.element(named: "mux"))
+    var coded: [[PassedBuffer]] = []
+    for name in ["left", "right"] {
+      let line = eye(name, 36, options: "b-adapt=0:scenecut=0:open-gop=0:keyint=6:bframes=2")
+      coded += try await record(
+        line.replacing("mux.\(name)", with: "fakesink name=sink"), takingReferences: true)
+    }
+    let sources = try ["left", "right"].map { try TestSource(feeding: mux, $0) }
+    pipeline.setState(.playing)
+    var segment = Segment()
+    segment.start = coded[0][0].buffer.pts ?? 0
+    for (source, pictures) in zip(sources, coded) { source.begin(pictures[0].caps, segment) }
+    for number in coded[0].indices {
+      for (source, pictures) in zip(sources, coded) {
+        let buffer = pictures[number].buffer.copied()
+        if (13..<16).contains(number) { (buffer.pts, buffer.dts) = (nil, nil) }
+        if number >= 24 {
+          buffer.pts = buffer.pts.map { $0 - 800 * .millisecond }
+          buffer.dts = buffer.dts.map { $0 - 800 * .millisecond }
+        }
+        source.push(buffer)
+      }
+    }
+    for source in sources { source.end() }
+    let warnings = try await messages(of: pipeline).warnings
+    pipeline.setState(.null)
+    #expect(warnings.contains { $0.contains("Buffers on left had no timestamp") }, "\(warnings)")
+    let samples = try MovieFile(path).video().allSamples
+    #expect(samples.count == 36)
+    #expect(samples.allSatisfy { $0.duration > 0 })
+  }
+
   @Test("an eye that starts later, or ends earlier, costs the frames that it lacks")
   func shorterEye() async throws {
     let caps = "video/x-raw,width=128,height=64,framerate=25/1"

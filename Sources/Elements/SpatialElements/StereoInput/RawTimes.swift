@@ -6,32 +6,48 @@ import StereoVideo
 /// The running times at which raw frames are encoded: each is after the one before.
 ///
 /// Where times go back by a second or more, a source has begun again: its frames continue without a
-/// break, until its own times are after the last frame's again.
+/// break, until its own times are after the last frame's again. A frame without a time follows the
+/// one before it.
 struct RawTimes {
   /// Added to the frames' own times.
   private(set) var shift: RunningTime = 0
   /// Running time of the last frame encoded.
   private var last: RunningTime?
   private var jumps = 0
-  private var pace = WarningPace()
-  private var warning: ElementError?
+  private var derived = 0
+  private var jumpPace = WarningPace()
+  private var derivedPace = WarningPace()
+  private var warnings: [ElementError] = []
 
   /// Times that go back by less are those of a frame that comes late.
   private static let smallestJump: RunningTime = RunningTime(clamping: .second)
 
-  /// Returns the running time for a frame of this one; nil if the frame comes too late.
-  func placed(_ time: RunningTime, frameDuration: ClockTime?) -> RunningTime? {
-    guard let last, time <= last else { return time }
+  /// Returns the running time for a frame of this one, or of none; nil if the frame comes too late.
+  func placed(_ time: RunningTime?, frameDuration: ClockTime?) -> RunningTime? {
+    guard let last else { return time ?? 0 }
+    guard let time else { return following(last, frameDuration) }
+    guard time <= last else { return time }
     let shifted = time + shift
     guard shifted <= last else { return shifted }
     guard last - shifted >= Self.smallestJump else { return nil }
+    return following(last, frameDuration)
+  }
+
+  /// Returns the running time of a frame after the last one; nil at the end of time, where sums
+  /// stay where they are.
+  private func following(_ last: RunningTime, _ frameDuration: ClockTime?) -> RunningTime? {
     let next = last + RunningTime(clamping: frameDuration ?? 33 * .millisecond)
-    // At the end of time, sums stay where they are.
     return next > last ? next : nil
   }
 
   /// Returns the running time for the next frame; nil if it comes too late.
-  mutating func next(_ time: RunningTime, frameDuration: ClockTime?) -> RunningTime? {
+  ///
+  /// - Parameter time: nil if the frame has none. The first such frame begins the stream.
+  /// - Throws: an ``ElementError`` if neither times nor the frame rate say when frames are shown.
+  mutating func next(
+    _ time: RunningTime?, frameDuration: ClockTime?
+  ) throws(ElementError) -> RunningTime? {
+    guard let time else { return try derive(frameDuration) }
     guard let placed = placed(time, frameDuration: frameDuration) else { return nil }
     let shift = placed - time
     if shift > self.shift { note(jump: self.shift - shift, at: placed) }
@@ -39,18 +55,41 @@ struct RawTimes {
     return placed
   }
 
-  private mutating func note(jump: RunningTime, at time: RunningTime) {
-    jumps += 1
-    guard pace.allows(at: time) else { return }
-    warning = ElementError(
-      .failedStream,
-      "The timestamps of the frames jumped back by \(jump.magnitude.seconds) s (\(jumps) times so "
-        + "far); the stream continues without a break.")
+  private mutating func derive(
+    _ frameDuration: ClockTime?
+  ) throws(ElementError) -> RunningTime? {
+    guard last != nil || frameDuration != nil else {
+      throw ElementError(
+        .failedStream,
+        "The frames have neither timestamps nor a frame rate; a source with do-timestamp=true adds "
+          + "timestamps, and a capsfilter with framerate adds a rate.")
+    }
+    guard let placed = placed(nil, frameDuration: frameDuration) else { return nil }
+    last = placed
+    derived += 1
+    if derivedPace.allows(at: placed) {
+      warnings.append(
+        ElementError(
+          .failedStream,
+          "Frames had no timestamp (\(derived) so far); they follow those before them."))
+    }
+    return placed
   }
 
-  /// Returns the warning about the last jump, once.
-  mutating func takeWarning() -> ElementError? {
-    defer { warning = nil }
-    return warning
+  private mutating func note(jump: RunningTime, at time: RunningTime) {
+    jumps += 1
+    guard jumpPace.allows(at: time) else { return }
+    let tenths = jump.magnitude.seconds * 10
+    warnings.append(
+      ElementError(
+        .failedStream,
+        "The timestamps of the frames jumped back by \(tenths.rounded() / 10) s (\(jumps) times so "
+          + "far); the stream continues without a break."))
+  }
+
+  /// Returns the warnings since the last call.
+  mutating func takeWarnings() -> [ElementError] {
+    defer { warnings = [] }
+    return warnings
   }
 }

@@ -17,6 +17,11 @@ final class StereoInput {
   private var maker: (any LayeredFrameMaker)?
   var pairs: EyePairer
   private var times = RawTimes()
+  /// Mends the times of coded pictures, whose order is not that of their times.
+  private var mender = TimestampMender(.video)
+  private var pace = WarningPace()
+  /// Whether times were mended that have not been warned about.
+  private var hasMended = false
   /// Number of pairs with different formats that may still be dropped.
   private var tolerance: Int
 
@@ -32,7 +37,7 @@ final class StereoInput {
     self.pairs = pairs
     self.keyframes = keyframes
     self.baseEye = baseEye
-    times = earlier?.times ?? RawTimes()
+    if let earlier { (times, mender, pace) = (earlier.times, earlier.mender, earlier.pace) }
     tolerance = earlier == nil ? 0 : Self.maximumMismatchedPairs
   }
 
@@ -97,47 +102,80 @@ final class StereoInput {
 
   /// Returns warnings about what has been left out since the last call.
   func warnings() -> [ElementError] {
-    [(maker as? LayeredFrameEncoder)?.warning(), pairs.warning(), times.takeWarning()]
-      .compactMap(\.self)
+    [(maker as? LayeredFrameEncoder)?.warning(), pairs.warning()].compactMap(\.self)
+      + times.takeWarnings() + takeMendedWarning()
   }
 
   // MARK: Frames
 
-  /// Time that is added to the running times of raw frames, which have jumped back.
-  var shift: RunningTime { times.shift }
+  private var isCoded: Bool {
+    if case .coded = streams[baseEye] { true } else { false }
+  }
 
-  /// Returns the running time at which a frame is encoded that comes next with this one.
-  func placed(_ time: RunningTime) -> RunningTime {
-    times.placed(time, frameDuration: streams[baseEye]?.frameDuration) ?? time
+  /// Time that is added to the running times of frames, which have jumped.
+  var shift: RunningTime { isCoded ? mender.shift : times.shift }
+
+  /// Returns the running time at which a frame is encoded that comes next with this one; nil if it
+  /// is not known before. Without a time, a raw frame follows the last one.
+  func placed(_ time: RunningTime?) -> RunningTime? {
+    guard !isCoded else { return time.map { $0 + mender.shift } }
+    return times.placed(time, frameDuration: streams[baseEye]?.frameDuration) ?? time
   }
 
   /// Takes the next frames from the two pads. Each pad has a frame, is at EOS, or is silent.
   func take(left: AggregatorPad, right: AggregatorPad) throws -> [LayeredFrame] {
-    var isCoded = false
-    if case .coded = streams[baseEye] { isCoded = true }
+    let frameDuration = streams[baseEye]?.frameDuration
     let step = try pairs.next(
-      left, right, frameDuration: streams[baseEye]?.frameDuration, isExact: isCoded)
+      left, right, frameDuration: frameDuration, isExact: isCoded)
     guard case .pair(let pair) = step else { return [] }
     guard !shouldDrop(pair) else { return [] }
-    let base = pair[baseEye]
-    guard var time = base.runningTime else {
-      throw ElementError(.failedStream, "A frame of the \(baseEye) eye has no timestamp.")
-    }
-    if !isCoded {
-      guard let placed = times.next(time, frameDuration: streams[baseEye]?.frameDuration) else {
-        pairs.dropLate()
-        return []
-      }
-      time = placed
+    guard let time = try nextTimes(of: pair, frameDuration) else {
+      pairs.dropLate()
+      return []
     }
     let frames = try make(
       FramePair(
-        left: pair.left.buffer, right: pair.right.buffer, presentationTime: time,
-        decodeTime: base.buffer.dts.flatMap { base.segment.signedRunningTime($0) } ?? time,
-        duration: base.buffer.duration ?? streams[baseEye]?.frameDuration,
-        forceKeyframe: keyframes.answer(at: time)))
-    if (maker as? LayeredFrameEncoder)?.isAtKeyframe ?? false { keyframes.noteKeyframe(at: time) }
+        left: pair.left.buffer, right: pair.right.buffer, presentationTime: time.presentation,
+        decodeTime: time.decode, duration: pair[baseEye].buffer.duration ?? frameDuration,
+        forceKeyframe: keyframes.answer(at: time.presentation)))
+    if (maker as? LayeredFrameEncoder)?.isAtKeyframe ?? false {
+      keyframes.noteKeyframe(at: time.presentation)
+    }
     return frames
+  }
+
+  /// Returns the running times of the next pair; nil if it comes too late.
+  private func nextTimes(
+    of pair: EyePairer.Pair, _ frameDuration: ClockTime?
+  ) throws -> TimestampMender.Times? {
+    let (base, other) = (pair[baseEye], pair[baseEye.other])
+    let offset = pairs.settings.rightEyeOffset
+    let partnersTime = other.runningTime.map { baseEye == .left ? $0 + offset : $0 - offset }
+    let time = base.runningTime ?? partnersTime
+    guard isCoded else {
+      return try times.next(time, frameDuration: frameDuration)
+        .map { TimestampMender.Times(presentation: $0, decode: $0) }
+    }
+    guard time != nil || mender.hasBegun else {
+      throw ElementError(
+        .failedStream, "The stream begins without timestamps; put h265parse before the pad.")
+    }
+    let before = mender.counts
+    // Both eyes' times jump together, and nothing else is to stay beside them here.
+    var jump = mender.shift
+    let mended = mender.mend(
+      presentation: time, decode: base.buffer.dts.flatMap { base.segment.signedRunningTime($0) },
+      duration: base.buffer.duration ?? frameDuration,
+      isKeyframe: !base.buffer.flags.contains(.deltaUnit), with: &jump, present: { nil })
+    if mender.counts != before, pace.allows(at: mended?.presentation ?? .min) {
+      hasMended = true
+    }
+    return mended
+  }
+
+  private func takeMendedWarning() -> [ElementError] {
+    defer { hasMended = false }
+    return hasMended ? [mender.warning(pad: "\(baseEye)")] : []
   }
 
   /// Returns the next access units still in the encoder, or nil when drained. May take long.
