@@ -139,20 +139,25 @@ struct MVCCommandTests {
     try await expectBothEyes(of: "out.mov")
   }
 
-  @Test("a second eye in a track of its own is named, not taken for a second picture")
+  @Test("MP4 with a track for each view", arguments: [false, true])
+  func twoTracks(isFragmented: Bool) async throws {
+    let views = SeparateViews(try await MVCStream.make())
+    let bytes = try isFragmented ? views.fragments() : views.movie(.chunks)
+    try Data(bytes).write(to: URL(filePath: folder.path("two.mp4")))
+    let info = try run(["info", "two.mp4"])
+    #expect(info.output.contains("H.264 MVC: a view for each eye"), "\(info)")
+    #expect(!info.output.contains("track of its own"), "\(info)")
+    let result = try run(["convert", "two.mp4", "out.mov", "preset=ultrafast", "quality=12"])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(!result.errors.contains("left out"), "\(result.errors)")
+    try await expectBothEyes(of: "out.mov")
+  }
+
+  @Test("a second eye in a track that does not refer to the first is named, and refused")
   func separateTracks() async throws {
-    _ = try await Program.output(
-      of: [
-        "ffmpeg", "-v", "error", "-i", "left.264", "-i", "right.264", "-map", "0", "-map", "1",
-        "-c",
-        "copy", "two.mp4",
-      ], in: folder.url)
-    var bytes = try Data(contentsOf: URL(filePath: folder.path("two.mp4")))
-    for (name, other) in [("avc1", "mvc1"), ("avcC", "mvcC")] {
-      let place = try #require(bytes.range(of: Data(name.utf8), options: .backwards))
-      bytes.replaceSubrange(place, with: Data(other.utf8))
-    }
-    try bytes.write(to: URL(filePath: folder.path("two.mp4")))
+    var views = SeparateViews(try await MVCStream.make())
+    views.reference = nil
+    try Data(try views.movie(.chunks)).write(to: URL(filePath: folder.path("two.mp4")))
     let info = try run(["info", "two.mp4"])
     #expect(info.output.contains("track of its own (track 2, 'mvc1')"), "\(info)")
     let result = try run(["convert", "two.mp4", "out.mov"])

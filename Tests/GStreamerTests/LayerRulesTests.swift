@@ -134,7 +134,7 @@ struct LayerRulesTests {
     try #require(pages.count > 20)
     for page in pages + ["README.md", "CONTRIBUTING.md"] {
       let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
-      for found in text.matches(of: /`([\w+\-\/.]+\.swift)`/) {
+      for found in text.matches(of: #/`([\w+\-/.]+\.swift)`/#) {
         let name = found.output.1
         // The example that CONTRIBUTING adds.
         if name.contains("MyElement") { continue }

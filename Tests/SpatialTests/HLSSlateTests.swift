@@ -20,7 +20,7 @@ struct HLSSlateTests {
     let page = try String(
       contentsOf: Repository.url.appending(path: "docs/channel.md"), encoding: .utf8)
     let section = try #require(page.components(separatedBy: "in place of a gap\n").last)
-    let block = try #require(section.firstMatch(of: /```sh\ngst-launch-1.0 -e ((?s).*?)```/)).1
+    let block = try #require(section.firstMatch(of: #/```sh\ngst-launch-1.0 -e ((?s).*?)```/#)).1
     let parts = String(block).replacing("\\\n", with: " ").replacing("640", with: "128")
       .replacing("height=180", with: "height=64").replacing("30/1", with: "10/1")
       .replacing("repeat=5", with: "repeat=1")

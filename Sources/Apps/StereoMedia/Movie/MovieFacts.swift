@@ -38,7 +38,9 @@ package struct MovieFacts: Sendable {
 
   package init(_ reader: MovieReader) {
     self.reader = reader
-    video = reader.movie.tracks.first { $0.handlerType == "vide" }
+    let first = reader.movie.tracks.firstIndex { $0.handlerType == "vide" }
+    let video = first.map { reader.movie.withDependentView($0) }
+    self.video = video
     // The file size bounds the number of frames, whatever the sample tables claim.
     frames = FrameIndex(
       video, movieTimescale: reader.movie.timescale, limit: Int(clamping: reader.size))
@@ -151,16 +153,18 @@ extension MovieFacts {
       + reader.movie.issues.map { "\($0)" }
   }
 
-  /// A remark on a second eye in a track of its own, which refers to that of the base view
-  /// (ISO/IEC 14496-15, 7.5.2); nil if there is none. Such tracks are not read.
+  /// A remark on a second eye in a track of its own that cannot be joined to the base view's; nil
+  /// if there is none. Such tracks are not read.
   var separateView: String? {
-    for track in reader.movie.tracks where track.id != video?.id {
+    let joined = reader.movie.dependentViews
+    for (index, track) in reader.movie.tracks.enumerated()
+    where track.id != video?.id && !joined.contains(index) {
       guard case .video(let entry)? = track.sampleEntries.first,
         ["mvc1", "mvc2", "mvc3", "mvc4", "lhv1", "lhe1"].contains(entry.codec)
       else { continue }
       return
         "its second eye is in a track of its own (track \(track.id.rawValue), '\(entry.codec)'), "
-        + "which is not read"
+        + "which has no reference 'sbas' to the first eye's, and is not read"
     }
     return nil
   }

@@ -99,11 +99,46 @@ struct MoviePlayback: Sendable {
     return nil
   }
 
+  /// The dependent view of a sample of H.264 MVC.
+  enum DependentPart {
+    /// Nothing: the sample is whole.
+    case none
+    /// A sample of another track.
+    case sample(SampleRecord)
+    /// More of the index is needed to know.
+    case unknown
+  }
+
+  /// Returns the offset of the first part of another track that may belong to a later sample.
+  func laterDependentPart(than item: PlayedTrack.Item, _ track: Int) -> UInt64? {
+    guard let view = tracks[track].dependent, movie.tracks.indices.contains(view.track) else {
+      return nil
+    }
+    return view.sample(after: item.record, in: movie.tracks[view.track].samples)?.offset
+  }
+
+  /// Returns the part of a sample that another track has.
+  func dependentPart(of item: PlayedTrack.Item, _ track: Int) -> DependentPart {
+    guard let view = tracks[track].dependent, movie.tracks.indices.contains(view.track) else {
+      return .none
+    }
+    let samples = movie.tracks[view.track].samples
+    if let sample = view.sample(for: item.record, in: samples) {
+      return sample.size > 0 ? .sample(sample) : .none
+    }
+    let isKnown = isComplete || view.isKnown(at: item.record, in: samples)
+    return isKnown ? .none : .unknown
+  }
+
   /// Advances past a sample of a track.
   mutating func pass(
     _ item: PlayedTrack.Item, of track: Int, fileSize: UInt64
   ) throws(MoviePlayerError) {
-    try count(item.size, at: item.record, of: track, fileSize: fileSize)
+    var size = item.size
+    if case .sample(let other) = dependentPart(of: item, track) {
+      size = size.addingReportingOverflow(UInt64(other.size)).partialValue
+    }
+    try count(size, at: item.record, of: track, fileSize: fileSize)
     tracks[track].advance()
   }
 

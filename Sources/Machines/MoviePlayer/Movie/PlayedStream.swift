@@ -184,7 +184,8 @@ extension MoviePlayback {
     for issue in movie.issues { outputs.note(issue) }
     var builder = StreamBuilder(movie: basis, options)
     let layered = Self.layeredTrack(of: basis)
-    for (index, track) in basis.tracks.enumerated() {
+    let dependent = basis.dependentViews
+    for (index, track) in basis.tracks.enumerated() where !dependent.contains(index) {
       guard !track.sampleEntries.isEmpty, track.samples.count > 0 || movie.isFragmented else {
         continue
       }
@@ -219,7 +220,7 @@ struct StreamBuilder {
   mutating func add(
     _ index: Int, first: ByteSlice?, _ outputs: inout OutputQueue
   ) -> PlayedTrack {
-    let track = movie.tracks[index]
+    let track = movie.withDependentView(index)
     let timeline = TrackTimeline(track, movieTimescale: movie.timescale)
     if let warning = timeline.warning {
       outputs.warn(
@@ -264,8 +265,8 @@ struct StreamBuilder {
       add(.samples, .samples(format))
     }
     return PlayedTrack(
-      track, index: index, timeline: timeline, formats: formats, eyeFormat: eyeFormat,
-      eyes: layers?.eyes, streams: played)
+      track, index: index, dependent: movie.dependentView(of: index), timeline: timeline,
+      formats: formats, eyeFormat: eyeFormat, eyes: layers?.eyes, streams: played)
   }
 
   /// Returns the duration of the first frame; nil if there is none.

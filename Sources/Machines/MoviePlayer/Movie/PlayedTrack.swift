@@ -27,6 +27,9 @@ struct PlayedTrack: Sendable {
   let id: TrackID
   /// Index into the movie's tracks.
   var index: Int
+  /// The track whose samples complete this one's with the dependent view of H.264 MVC; nil if there
+  /// is none.
+  var dependent: DependentView?
   var timeline: TrackTimeline
   /// One format per sample entry.
   var formats: [SampleFormat]
@@ -67,11 +70,13 @@ struct PlayedTrack: Sendable {
   var isInterrupted = false
 
   init(
-    _ track: Track, index: Int, timeline: TrackTimeline, formats: [SampleFormat],
+    _ track: Track, index: Int, dependent: DependentView?, timeline: TrackTimeline,
+    formats: [SampleFormat],
     eyeFormat: EyeFormat?, eyes: EyeSamples?, streams: [PlayedStream]
   ) {
     id = track.id
     self.index = index
+    self.dependent = dependent
     self.timeline = timeline
     self.formats = formats
     itemLength = Self.itemLength(track)

@@ -12,7 +12,8 @@ final class SeekablePlayback: MoviePhase, @unchecked Sendable {
   /// - Parameter first: Bytes already read of the layered track's first sample.
   init(_ playback: MoviePlayback, fileSize: UInt64, first: ReadAhead.Window?) {
     self.fileSize = fileSize
-    readAhead = ReadAhead(trackCount: playback.tracks.count)
+    // Dependent views have windows of their own, after those of the tracks.
+    readAhead = ReadAhead(trackCount: 2 * playback.tracks.count)
     super.init(playback)
     if let first, let track = playback.tracks.firstIndex(where: { $0.eyes != nil }) {
       readAhead.keep(first, for: track)
@@ -71,19 +72,42 @@ final class SeekablePlayback: MoviePhase, @unchecked Sendable {
 
   private func data(of item: PlayedTrack.Item, _ track: Int, _ answer: ReadAnswer?) -> ItemData {
     let offset = item.record.offset
-    guard let size = Int(exactly: item.size), item.end <= fileSize, item.end > offset else {
-      return .beyondEnd
+    guard item.end <= fileSize, item.end > offset else { return .beyondEnd }
+    let part = playback.dependentPart(of: item, track)
+    // The base view's bytes stay here until those of the dependent view are.
+    let isKept = if case .sample = part { true } else { false }
+    let base = data(at: offset, item.size, window: track, isKept: isKept, answer) {
+      readSize(item, track, limit: fileSize - offset)
     }
+    guard case .here(let first) = base, case .sample(let other) = part else { return base }
+    let end = other.offset.addingReportingOverflow(UInt64(other.size))
+    guard !end.overflow, end.partialValue <= fileSize else { return .beyondEnd }
+    let window = playback.tracks.count + track
+    let second = data(at: other.offset, UInt64(other.size), window: window, answer) {
+      UInt64(other.size)
+    }
+    guard case .here(let dependent) = second else { return second }
+    return .here(SampleData(first.first, [dependent.first]))
+  }
+
+  /// - Parameters:
+  ///   - window: where bytes after these are kept.
+  ///   - isKept: whether these are kept, too.
+  ///   - readSize: returns the number of bytes to read if they are not here.
+  private func data(
+    at offset: UInt64, _ size: UInt64, window: Int, isKept: Bool = false, _ answer: ReadAnswer?,
+    readSize: () -> UInt64
+  ) -> ItemData {
+    guard let size = Int(exactly: size) else { return .beyondEnd }
     if let part = readAhead.part(offset, size) { return .here(SampleData(part)) }
     guard let answer, answer.offset == offset else {
-      readAhead.keep(nil, for: track)
-      return .missing(
-        ReadRequest(range: offset..<offset + readSize(item, track, limit: fileSize - offset)))
+      readAhead.keep(nil, for: window)
+      return .missing(ReadRequest(range: offset..<offset + readSize()))
     }
     guard let slice = answer.slice, slice.count >= size else { return .beyondEnd }
     readAhead.count(slice.count)
-    if slice.count == size { return .here(SampleData(slice)) }
-    readAhead.keep(ReadAhead.Window(offset: offset, slice: slice), for: track)
+    if slice.count == size, !isKept { return .here(SampleData(slice)) }
+    readAhead.keep(ReadAhead.Window(offset: offset, slice: slice), for: window)
     guard let part = slice.part(0..<size) else { return .beyondEnd }
     return .here(SampleData(part))
   }

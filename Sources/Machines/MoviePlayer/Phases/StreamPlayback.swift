@@ -113,14 +113,16 @@ final class StreamPlayback: MoviePhase, @unchecked Sendable {
     }
     readIndex()
     if playback.isIdle { return try end() }
-    var chosen: (track: Int, item: PlayedTrack.Item)?
+    var chosen: (track: Int, item: PlayedTrack.Item, places: Places)?
     for track in playback.tracks.indices where !playback.tracks[track].hasEnded {
-      guard let item = try playback.next(track, &outputs, fileSize: fileSize) else { continue }
-      if chosen == nil || item.record.offset < chosen?.item.record.offset ?? 0 {
-        chosen = (track, item)
+      guard let item = try playback.next(track, &outputs, fileSize: fileSize),
+        let places = places(of: item, track)
+      else { continue }
+      if chosen == nil || places.first < chosen?.places.first ?? 0 {
+        chosen = (track, item, places)
       }
     }
-    if let (track, item) = chosen { return try give(item, of: track) }
+    if let (track, item, places) = chosen { return try give(item, at: places, of: track) }
     if let later = nextMovie, let movie = later.withFragment {
       nextMovie = nil
       follow(later.bare, movie)
@@ -130,10 +132,43 @@ final class StreamPlayback: MoviePhase, @unchecked Sendable {
     return isOver ? try end() : .wait(.awaitBytes)
   }
 
-  private func give(_ item: PlayedTrack.Item, of track: Int) throws(MoviePlayerError) -> Progress {
-    let offset = item.record.offset
-    guard let size = Int(exactly: item.size), let data = stream.input.queue.part(offset, size)
-    else { return try handleMissingSample(item, of: track) }
+  /// Where the bytes of an item are.
+  private struct Places {
+    /// Offsets and sizes of one or two parts, in the order in which they are output.
+    let parts: [(offset: UInt64, size: UInt64)]
+
+    /// The smallest offset.
+    var first: UInt64 { parts.map(\.offset).min() ?? 0 }
+  }
+
+  /// Returns nil if more of the index is needed to know.
+  private func places(of item: PlayedTrack.Item, _ track: Int) -> Places? {
+    let own = (item.record.offset, item.size)
+    return switch playback.dependentPart(of: item, track) {
+    case .none: Places(parts: [own])
+    case .sample(let other): Places(parts: [own, (other.offset, UInt64(other.size))])
+    case .unknown: nil
+    }
+  }
+
+  /// Returns the bytes of an item; nil if they have not arrived, or have been discarded.
+  private func data(at places: Places) -> SampleData? {
+    var parts: [ByteSlice] = []
+    for (offset, size) in places.parts {
+      guard let size = Int(exactly: size), let data = stream.input.queue.part(offset, size) else {
+        return nil
+      }
+      parts += data.parts
+    }
+    return SampleData(parts)
+  }
+
+  private func give(
+    _ item: PlayedTrack.Item, at places: Places, of track: Int
+  ) throws(MoviePlayerError) -> Progress {
+    guard let data = data(at: places) else {
+      return try handleMissingSample(item, at: places.first, of: track)
+    }
     try playback.pass(item, of: track, fileSize: fileSize)
     if playback.tracks[track].isSelected {
       playback.hand(item, data, of: track, &outputs)
@@ -143,19 +178,20 @@ final class StreamPlayback: MoviePhase, @unchecked Sendable {
     if item.order > 0 {
       try playback.fillGaps(upTo: ClockTime(clamping: item.order), &outputs, fileSize: fileSize)
     }
-    discardBytes(before: offset)
+    let later = playback.laterDependentPart(than: item, track) ?? .max
+    discardBytes(before: min(places.first, later))
     return .again
   }
 
   /// Handles a sample that is not in the queue: it has not arrived yet or has been discarded.
   private func handleMissingSample(
-    _ item: PlayedTrack.Item, of track: Int
+    _ item: PlayedTrack.Item, at offset: UInt64, of track: Int
   ) throws(MoviePlayerError) -> Progress {
     let input = stream.input
-    if item.record.offset < input.queue.start {
+    if offset < input.queue.start {
       if input.isMovable, !input.hasEnded, returnCount < Self.maximumReturnCount {
         returnCount += 1
-        returnOffset = item.record.offset
+        returnOffset = offset
         return .again
       }
       outputs.warn(
@@ -167,7 +203,7 @@ final class StreamPlayback: MoviePhase, @unchecked Sendable {
       return .again
     }
     guard input.hasEnded else {
-      discardBytes(before: item.record.offset)
+      discardBytes(before: offset)
       return .wait(.awaitBytes)
     }
     if let place = input.deadEnd { throw .deadEnd(place) }
@@ -289,7 +325,9 @@ extension StreamPlayback {
   /// type continue, and streams stay the same.
   func follow(_ bare: Movie, _ movie: Movie) {
     let known = Set(playback.tracks.map(\.id))
-    for track in movie.tracks where !known.contains(track.id) {
+    let dependent = movie.dependentViews
+    for (index, track) in movie.tracks.enumerated()
+    where !known.contains(track.id) && !dependent.contains(index) {
       outputs.warn(.track(track.id, "starts in mid-stream and is left out"))
     }
     for track in playback.tracks.indices.reversed()
@@ -356,7 +394,7 @@ extension PlayedTrack {
   /// Continues with the track of a new index.
   fileprivate mutating func follow(_ new: PlayedTrack, isSame: Bool) {
     let old = timeline
-    index = new.index
+    (index, dependent) = (new.index, new.dependent)
     timeline = old.isUpstream ? TrackTimeline(upstream: new.timeline) : new.timeline
     needsSegment = needsSegment || timeline.edits != old.edits
     edit = min(edit, timeline.edits.count - 1)
