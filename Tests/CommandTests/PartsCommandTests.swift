@@ -92,6 +92,121 @@ struct PartsCommandTests {
     #expect(Set([0, 60, 120]).isSubset(of: keyframes))
   }
 
+  @Test(
+    "a range has the pictures and the sound between its times, and the chapters there",
+    .tags(.judge), arguments: ["mp4", "mkv"])
+  func range(container: String) async throws {
+    _ = try folder.write(
+      "1\n00:00:00,500 --> 00:00:01,500\nbefore and in\n\n2\n00:00:02,000 --> 00:00:02,500\nin\n\n"
+        + "3\n00:00:04,000 --> 00:00:04,500\nafter\n", to: "text.srt")
+    _ = try folder.write(
+      ";FFMETADATA1\n"
+        + [
+          (0, 900, "before"), (900, 2000, "begins before"), (2000, 2900, "in"), (2900, 5000, "on"),
+        ]
+        .map {
+          "[CHAPTER]\nTIMEBASE=1/1000\nSTART=\($0)\nEND=\($1)\ntitle=\($2)\n"
+        }.joined(), to: "chapters.txt")
+    let source = "source_SBS.\(container)"
+    _ = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-i", "a.mp4", "-i", "text.srt", "-i", "chapters.txt", "-map",
+        "0:v", "-map", "0:a", "-map", "1:s", "-map_chapters", "2", "-c", "copy", "-c:s",
+        container == "mp4" ? "mov_text" : "srt", source,
+      ], in: folder.url)
+    let settings = ["--layout", "side-by-side", "preset=ultrafast", "quality=10"]
+    try succeed(["convert", source, "whole.mov"] + settings)
+    // The picture at or after 1.01 s is number 31; that at 3 s is number 90.
+    try succeed(["convert", source, "range.mov", "--from", "1.01", "--until", "3s"] + settings)
+    #expect(!folder.names.contains("range.mov.parts"))
+    let first = 31.0 / 30
+
+    let video = try MovieFile(folder.path("range.mov")).track("vide")
+    #expect(video.samples.count == 59)
+    for name in ["whole", "range"] {
+      for eye in ["0", "1"] {
+        _ = try await Program.output(
+          of: [
+            "gst-launch-1.0", "-q", "filesrc", "location=\(name).mov", "!", "mvhevcdemux", "name=d",
+            "d.\(eye == "0" ? "left" : "right")", "!", "avdec_h265", "!", "videoconvert", "!",
+            "video/x-raw,format=I420", "!", "filesink", "location=\(name)\(eye).yuv",
+          ], in: folder.url)
+      }
+      _ = try await Program.output(
+        of: [
+          "ffmpeg", "-v", "error", "-i", "\(name).mov", "-map", "0:a", "-ac", "1", "-ar", "48000",
+          "-f", "s16le", "\(name).raw",
+        ], in: folder.url)
+    }
+    let size = 96 * 64 * 3 / 2
+    for eye in ["0", "1"] {
+      let all = try bytes("whole\(eye).yuv")
+      let start = 31 * size
+      try all[start..<start + 59 * size].write(to: URL(filePath: folder.path("cut.yuv")))
+      #expect(
+        try TestMovie.psnr(folder.path("cut.yuv"), folder.path("range\(eye).yuv")) > 35, "\(eye)")
+    }
+    // The ticks of the sound are where they are in the whole movie.
+    let ticks = try ticks("whole.raw").map { $0 - first }.filter { $0 > 0.01 && $0 < 1.96 }
+    let cut = try self.ticks("range.raw").filter { $0 > 0.01 && $0 < 1.96 }
+    #expect(!ticks.isEmpty && ticks.count == cut.count, "\(ticks), \(cut)")
+    #expect(zip(ticks, cut).allSatisfy { abs($0 - $1) < 0.001 }, "\(ticks), \(cut)")
+    let length = Double(try bytes("range.raw").count) / 96_000
+    #expect(length > 1.9 && length < 2.01, "\(length)")
+
+    let chapters = try await probe(["-show_chapters", "-of", "csv=p=0", "range.mov"])
+    let titles = chapters.split(separator: "\n").compactMap { $0.split(separator: ",").last }
+    #expect(titles == ["begins before", "in", "on"], "\(chapters)")
+    let starts = chapters.split(separator: "\n").compactMap { line in
+      Double(line.split(separator: ",")[3])
+    }
+    let wanted = [0, 2 - first, 2.9 - first]
+    #expect(zip(starts, wanted).allSatisfy { abs($0 - $1) < 0.002 }, "\(starts)")
+    let texts = try await probe([
+      "-select_streams", "s", "-show_entries", "packet=pts_time,size", "-of", "csv=p=0",
+      "range.mov",
+    ])
+    let shown = texts.split(separator: "\n").map { $0.split(separator: ",") }
+      .filter { (Int($0.last ?? "") ?? 0) > 2 }.compactMap { Double($0[0]) }
+    #expect(shown.count == 2, "\(texts)")
+    #expect(abs((shown.last ?? 0) - (2 - first)) < 0.002, "\(texts)")
+  }
+
+  private func probe(_ arguments: [String]) async throws -> String {
+    String(
+      decoding: try await Program.output(
+        of: ["ffprobe", "-v", "error"] + arguments, in: folder.url), as: UTF8.self)
+  }
+
+  /// Where sound begins after silence, in seconds.
+  private func ticks(_ name: String) throws -> [Double] {
+    let samples = try bytes(name).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+    var (ticks, next): ([Double], Int) = ([], 0)
+    for (index, sample) in samples.enumerated() where index >= next && abs(Int(sample)) > 3000 {
+      ticks.append(Double(index) / 48_000)
+      next = index + 24_000
+    }
+    return ticks
+  }
+
+  @Test("ranges that have no picture, or that nothing can convert, are refused")
+  func wrongRanges() throws {
+    for (line, word) in [
+      (["a.mp4", "b.mov", "--from", "5s"], "no pictures from --from to --until"),
+      (["a.mp4", "b.mov", "--from", "2s", "--until", "2s"], "no pictures"),
+      (["a.mp4", "b.mp4", "--to", "2d", "--from", "2s"], "--from and --until are for"),
+      (["a.mp4", "b.mov", "--two-pass", "--from", "2s"], "--from and --until are for"),
+      (["a.mp4", "b.mov", "bitrate=500", "--until", "2s"], "a bitrate cannot be met in parts"),
+    ] {
+      let result = try run(["convert"] + line + Self.settings)
+      #expect(result.status != 0 && result.errors.contains(word), "\(line): \(result.errors)")
+    }
+    #expect(!folder.names.contains { $0.hasPrefix("b.") })
+    try succeed(["plan", "a.mp4", "c.mov", "--work", "w", "--from", "1s"] + Self.settings)
+    let other = try run(["plan", "a.mp4", "c.mov", "--work", "w", "--from", "2s"] + Self.settings)
+    #expect(other.status == 2 && other.errors.contains("the range"), "\(other.errors)")
+  }
+
   @Test("what was stopped is carried on with, and gives the same bytes")
   func killed() throws {
     try succeed(["convert", "a.mp4", "one.mov", "--work", "w1", "--parts", "2s"] + Self.settings)

@@ -33,9 +33,23 @@ struct ConversionPlanTests {
     #expect(plan.pictures(ofPart: -1) == nil)
   }
 
+  @Test("a range has its own pictures, and is another conversion")
+  func range() throws {
+    var range = plan
+    (range.cuts, range.end) = ([30, 90], 110)
+    #expect(range.pictures == 30..<110 && range.isRange && !plan.isRange)
+    #expect((0..<3).map { range.pictures(ofPart: $0) } == [30..<90, 90..<110, nil])
+    #expect(range.difference(from: plan) == "the range")
+    let bytes = Array(try range.json.text().utf8)
+    #expect(try ConversionPlan(parsing: bytes, path: "plan.json") == range)
+    range.end = 131
+    let wrong = Array(try range.json.text().utf8)
+    #expect(throws: PartError.self) { try ConversionPlan(parsing: wrong, path: "plan.json") }
+  }
+
   @Test("the key depends on each field")
   func key() throws {
-    var others = [ConversionPlan](repeating: plan, count: 8)
+    var others = [ConversionPlan](repeating: plan, count: 9)
     others[0].x265 = 200
     others[1].input = "/films/c.mp4"
     others[2].output = "/films/c.mov"
@@ -44,7 +58,8 @@ struct ConversionPlanTests {
     others[5].cuts = [0, 60]
     others[6].timesHash = "0"
     others[7].version = "0.0.0"
-    #expect(Set(try others.map { try $0.key } + [plan.key]).count == 9)
+    others[8].end = 129
+    #expect(Set(try others.map { try $0.key } + [plan.key]).count == 10)
   }
 
   @Test("every cut-off plan and every wrong byte is an error, never a trap or another plan")

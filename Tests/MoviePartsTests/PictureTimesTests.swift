@@ -43,7 +43,7 @@ struct PartCutsTests {
 
   private func cuts(_ count: Int, _ duration: Duration, rate: Double?) -> [Int] {
     PartCuts.cuts(
-      pictureCount: count, rate: rate, partDuration: duration, keyframeDistance: 60)
+      pictures: 0..<count, rate: rate, partDuration: duration, keyframeDistance: 60)
   }
 
   @Test("cuts are whole groups of pictures apart, and a short rest belongs to the last part")
@@ -53,6 +53,9 @@ struct PartCutsTests {
     #expect(cuts(200, 2) == [0, 60, 120])
     #expect(cuts(210, 2) == [0, 60, 120, 180])
     #expect(cuts(61, 2) == [0])
+    let range = PartCuts.cuts(
+      pictures: 31..<231, rate: 30, partDuration: .seconds(2), keyframeDistance: 60)
+    #expect(range == [31, 91, 151])
   }
 
   @Test("any length and rate give at least one part, and no cut at the end")

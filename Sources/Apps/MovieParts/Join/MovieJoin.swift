@@ -71,12 +71,13 @@ package struct MovieJoin: Sendable {
     guard PartJoinerPlugin.isRegistered else {
       throw PartError(.final, "GStreamer refuses the element that joins parts")
     }
-    let pipeline = try HostedPipeline(
+    let whole = try HostedPipeline(
       yaml: Self.pipeline, name: pipelines + "/join.yaml",
       arguments: [
         "input": plan.input, "output": plan.output, "folder": folder.path,
         "first": folder.partFile(0),
       ], registry: registry)
+    let pipeline = try plan.isRange ? whole.with(limited(whole.graph)) : whole
     var options = PipelineRun.Options()
     options.overwrites = overwrites
     let start = ContinuousClock.now
@@ -84,12 +85,26 @@ package struct MovieJoin: Sendable {
     try SmallFiles.sync(file: plan.output)
     let receipt = PartReceipt(
       key: key, hash: "", size: SmallFiles.size(of: plan.output) ?? 0,
-      pictureCount: plan.pictureCount, coreSeconds: 0,
+      pictureCount: plan.pictures.count, coreSeconds: 0,
       seconds: start.duration(to: .now) / .seconds(1), finished: Int64(time(nil)),
       host: SmallFiles.owner)
     try SmallFiles.write(
       Array((receipt.json.line + "\n").utf8), to: folder.movieReceipt)
     if !keepsParts { folder.removeParts() }
+  }
+
+  /// Returns the graph with all other tracks limited to the time of the pictures.
+  private func limited(_ graph: ResolvedGraph) throws(PartError) -> ResolvedGraph {
+    let times = try folder.times(of: plan).times
+    let range = plan.pictures
+    let until = range.upperBound < times.count ? times[range.upperBound] : nil
+    let links = graph.links.indices.filter { index in
+      let sink = graph.links[index].sink
+      return graph.elements[sink.element].name == "mux" && sink.pad != "video_%u"
+    }
+    return graph.inserting("timerange", on: links) { _ in
+      [("from", "\(times[range.lowerBound])")] + (until.map { [("until", "\($0)")] } ?? [])
+    }
   }
 
   /// Throws if parts are missing.

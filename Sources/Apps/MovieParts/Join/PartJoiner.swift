@@ -88,6 +88,10 @@ final class PartJoiner: ElementImplementation {
       let described = try withTimescale(of: 0, caps)
       return source.push(.caps(described).following(event))
     case .segment, .gap: return true
+    case .tags(let tags):
+      let plan = settings.current.folder.flatMap { try? WorkFolder($0).plan() }
+      guard plan?.isRange ?? false else { return pad.forward(event) }
+      return source.push(.tags(tags.withoutChapterBox).following(event))
     case .endOfStream where streaming.hasJoined: return true
     default: return pad.forward(event)
     }
@@ -147,7 +151,7 @@ final class PartJoiner: ElementImplementation {
     segment.time = 0
     source.push(.segment(segment))
     let key = try plan.key
-    let clock = JoinClock(times, shift: plan.runningTimeShift, start: Self.start)
+    let clock = JoinClock(times, plan, start: Self.start)
     var first: (entry: SampleEntry, depth: Int)?
     for number in plan.cuts.indices {
       guard let receipt = folder.receipt(number, plan, key: key),
@@ -167,14 +171,15 @@ final class PartJoiner: ElementImplementation {
           help: "remove '\(folder.path)' and plan again")
       }
       first = (part.entry, max(depth, first?.depth ?? 0))
-      let isLast = pictures.upperBound == times.times.count
+      let isLast = pictures.upperBound == plan.end
+      let before = pictures.lowerBound - plan.pictures.lowerBound
       for (index, sample) in part.samples.enumerated() {
         let buffer = try part.read(sample)
-        let picture = pictures.lowerBound + sample.picture
+        let picture = before + sample.picture
         buffer.pts = clock.time(picture)
-        buffer.dts = clock.decodeTime(pictures.lowerBound + index, depth: first?.depth ?? depth)
+        buffer.dts = clock.decodeTime(before + index, depth: first?.depth ?? depth)
         buffer.duration =
-          isLast && picture + 1 == times.times.count ? part.lastDuration : clock.duration(picture)
+          isLast && picture + 1 == plan.pictures.count ? part.lastDuration : clock.duration(picture)
         if !sample.isSync { buffer.flags.insert(.deltaUnit) }
         if sample.isDroppable { buffer.flags.insert(.droppable) }
         try source.push(buffer).check()
@@ -184,14 +189,18 @@ final class PartJoiner: ElementImplementation {
   }
 }
 
-/// The timestamps of joined pictures.
+/// The timestamps of joined pictures, by their numbers from 0.
 struct JoinClock {
   private let times: [UInt64]
   private let shift: Int64
   private let start: ClockTime
 
-  init(_ times: PictureTimes, shift: Int64, start: ClockTime) {
-    (self.times, self.shift, self.start) = (times.times, shift, start)
+  init(_ times: PictureTimes, _ plan: ConversionPlan, start: ClockTime) {
+    self.times = Array(times.times[plan.pictures])
+    // A range begins with its first picture.
+    shift =
+      plan.isRange ? -Int64(clamping: self.times.first ?? 0) : plan.runningTimeShift
+    self.start = start
   }
 
   /// Returns when a picture is shown.
@@ -234,6 +243,6 @@ enum PartJoinerPlugin {
   static let isRegistered: Bool = PluginDeclaration(
     name: "movieparts", description: "Joining of parts", version: ProjectVersion.current,
     license: "MPL", source: "gst-spatial", package: "gst-spatial", origin: "gst-spatial",
-    releaseDate: ProjectVersion.releaseDate, features: [declaration]
+    releaseDate: ProjectVersion.releaseDate, features: [declaration, TimeRange.declaration]
   ).registerStatically()
 }

@@ -21,10 +21,12 @@ package struct ConversionPlan: Equatable, Sendable {
   package var values: [String]
   /// The creation time of the movie, in seconds since 1970, if the input has none.
   package var creationTime: Int64
-  /// The number of pictures.
+  /// The number of pictures of the movie to convert.
   package var pictureCount: Int
-  /// The number of the first picture of each part; rising from 0.
+  /// The number of the first picture of each part, rising. The first part need not begin at 0.
   package var cuts: [Int]
+  /// The number of the picture after the last one that is converted.
+  package var end: Int
   /// The difference of running time and stream time in nanoseconds.
   package var runningTimeShift: Int64
   /// SHA-256 of the list of the pictures' times.
@@ -32,11 +34,12 @@ package struct ConversionPlan: Equatable, Sendable {
 
   package init(
     x265: Int, input: String, identity: InputIdentity, output: String, pipeline: String,
-    values: [String], creationTime: Int64, times: PictureTimes, cuts: [Int]
+    values: [String], creationTime: Int64, times: PictureTimes, cuts: [Int], end: Int? = nil
   ) throws(PartError) {
     (self.x265, self.input, self.identity, self.output) = (x265, input, identity, output)
     (self.pipeline, self.values, self.creationTime) = (pipeline, values, creationTime)
     (pictureCount, self.cuts) = (times.times.count, cuts)
+    self.end = end ?? times.times.count
     runningTimeShift = times.runningTimeShift
     timesHash = try FileHash.hash(of: times.bytes)
   }
@@ -44,9 +47,15 @@ package struct ConversionPlan: Equatable, Sendable {
   /// Returns the pictures of a part; nil if there is no such part.
   package func pictures(ofPart number: Int) -> Range<Int>? {
     guard cuts.indices.contains(number) else { return nil }
-    let end = number + 1 < cuts.count ? cuts[number + 1] : pictureCount
+    let end = number + 1 < cuts.count ? cuts[number + 1] : end
     return cuts[number]..<end
   }
+
+  /// The pictures that are converted.
+  package var pictures: Range<Int> { (cuts.first ?? 0)..<end }
+
+  /// Whether a part of the movie is converted, not all of it.
+  package var isRange: Bool { pictures != 0..<pictureCount }
 
   /// SHA-256 of all fields.
   package var key: String {
@@ -69,6 +78,7 @@ package struct ConversionPlan: Equatable, Sendable {
         values == other.values
       ),
       ("the times of the pictures", timesHash == other.timesHash),
+      ("the range", pictures == other.pictures),
       ("the length of the parts", cuts == other.cuts),
     ]
     return checks.first { !$0.isSame }?.name
@@ -87,7 +97,7 @@ extension ConversionPlan {
       ("pipeline", .string(pipeline)), ("values", .array(values.map { .string($0) })),
       ("creation-time", .integer(creationTime)), ("pictures", JSON(pictureCount)),
       ("running-time-shift", .integer(runningTimeShift)), ("times-sha256", .string(timesHash)),
-      ("parts", .array(cuts.map { JSON($0) })),
+      ("parts", .array(cuts.map { JSON($0) })), ("end", JSON(end)),
     ]
   }
 
@@ -139,8 +149,10 @@ extension ConversionPlan {
     }
     self.values = values.compactMap(\.text)
     self.cuts = cuts.compactMap { $0.whole.flatMap { Int(exactly: $0) } }
-    guard values.count == self.values.count, cuts.count == self.cuts.count, self.cuts.first == 0,
-      zip(self.cuts, self.cuts.dropFirst() + [pictureCount]).allSatisfy({ $0 < $1 }),
+    end = try whole("end")
+    guard values.count == self.values.count, cuts.count == self.cuts.count,
+      self.cuts.first ?? -1 >= 0, end <= pictureCount,
+      zip(self.cuts, self.cuts.dropFirst() + [end]).allSatisfy({ $0 < $1 }),
       abs(runningTimeShift) < 1 << 62
     else { throw damaged("its parts are not in order") }
     guard try text("key") == (try key) else { throw damaged("its key is not that of its contents") }

@@ -12,20 +12,22 @@ package enum PartCuts {
   /// Returns the number of the first picture of each part.
   ///
   /// - Parameters:
-  ///   - pictureCount: the number of pictures, at least 1.
+  ///   - pictures: the numbers of the pictures, at least one.
   ///   - rate: pictures in a second; nil if there is only one.
   ///   - partDuration: the intended duration of a part.
   ///   - keyframeDistance: the maximum distance between keyframes in pictures, at least 1.
   package static func cuts(
-    pictureCount: Int, rate: Double?, partDuration: Duration, keyframeDistance: Int
+    pictures: Range<Int>, rate: Double?, partDuration: Duration, keyframeDistance: Int
   ) -> [Int] {
     let wanted = max(1, min((rate ?? 1) * (partDuration / .seconds(1)), 1e9))
     let groups = max(1, Int((wanted / Double(keyframeDistance)).rounded()))
     let (length, overflow) = groups.multipliedReportingOverflow(by: keyframeDistance)
-    guard !overflow, length < pictureCount else { return [0] }
-    var cuts = Array(stride(from: 0, to: pictureCount, by: length))
+    guard !overflow, length < pictures.count else { return [pictures.lowerBound] }
+    var cuts = Array(stride(from: pictures.lowerBound, to: pictures.upperBound, by: length))
     // A last part that is shorter than half belongs to the one before it.
-    if let last = cuts.last, cuts.count > 1, pictureCount - last < length / 2 { cuts.removeLast() }
+    if let last = cuts.last, cuts.count > 1, pictures.upperBound - last < length / 2 {
+      cuts.removeLast()
+    }
     return cuts
   }
 }

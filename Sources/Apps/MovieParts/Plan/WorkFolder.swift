@@ -127,6 +127,13 @@ package struct WorkFolder: Sendable {
     }
   }
 
+  /// Removes all that a conversion has left, and the folder if nothing else is in it.
+  package func remove() {
+    removeParts()
+    for file in [planFile, timesFile, movieReceipt] { SmallFiles.remove(file) }
+    rmdir(path)
+  }
+
   /// Whether a name is `part-00017.mov`, `part-00017.json` or that of one of their drafts.
   private static func isPart(_ name: String) -> Bool {
     guard name.hasPrefix("part-") else { return false }

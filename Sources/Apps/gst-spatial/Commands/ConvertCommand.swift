@@ -31,11 +31,13 @@ struct ConvertCommand: AsyncParsableCommand {
         gst-spatial convert spatial.mov anaglyph.mp4 --to anaglyph
         gst-spatial convert spatial.mov flat.mp4 --to 2d
         gst-spatial convert spatial.mov left.mp4 right.mp4 --to two-files
+        gst-spatial convert side-by-side.mp4 scene.mov --from 0.2 --until 0:00:00.6
         gst-spatial convert side-by-side.mp4 spatial.mov --work parts --jobs 4
         gst-spatial convert movies/ --to-folder spatial/ --jobs 2
 
       With --work, a conversion is done in parts, by as many processes as --jobs says; if it is \
-      stopped, the same line carries on with it. With --to-folder, each movie is converted by \
+      stopped, the same line carries on with it. So is a range (--from, --until), whose first \
+      picture is the first one at or after that time. With --to-folder, each movie is converted by \
       itself; those that are there already are skipped. Exit code 1 then means that trying again \
       may help, 2 that it mends nothing.
       """)
@@ -80,6 +82,12 @@ struct ConvertCommand: AsyncParsableCommand {
       """)
   var pair: EyeAlignment = .times
 
+  @Option(help: "The first time to convert, such as 90 or 0:01:30; by default the beginning.")
+  var from: TimeArgument?
+
+  @Option(help: "The time to stop at; by default the end.")
+  var until: TimeArgument?
+
   @Option(help: "Convert in parts, with this folder for them.", completion: .directory)
   var work: String?
 
@@ -120,11 +128,11 @@ struct ConvertCommand: AsyncParsableCommand {
     if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1.") }
     guard toFolder == nil else {
       guard work == nil, parts == nil, output == nil, left == nil, right == nil, !twoPass, !dryRun,
-        to != .twoFiles
+        to != .twoFiles, !isRange
       else {
         throw ValidationError(
           "--to-folder does not go with --work, --parts, --output, --left, --right, --two-pass, "
-            + "--dry-run or --to two-files.")
+            + "--from, --until, --dry-run or --to two-files.")
       }
       return
     }
@@ -132,12 +140,18 @@ struct ConvertCommand: AsyncParsableCommand {
       throw ValidationError("--parts and --jobs need --work or --to-folder.")
     }
     let files = try files()
-    guard work == nil || files.other == nil && !twoPass && !dryRun && [nil, .mvhevc].contains(to)
+    guard
+      work == nil && !isRange
+        || files.other == nil && !twoPass && !dryRun && [nil, .mvhevc].contains(to)
     else {
       throw ValidationError(
-        "--work is for one movie that becomes a spatial one, without --two-pass and --dry-run.")
+        "\(isRange ? "--from and --until are" : "--work is") for one movie that becomes a spatial "
+          + "one, without --two-pass and --dry-run.")
     }
   }
+
+  /// Whether a part of the movie is converted.
+  private var isRange: Bool { from != nil || until != nil }
 
   /// Returns the files, whether they are options or only in their order.
   private func files() throws(ValidationError) -> ConversionChoice.Files {
@@ -170,7 +184,7 @@ struct ConvertCommand: AsyncParsableCommand {
     let files = try files()
     var choice = layout.choice
     choice.add(values)
-    if let work { return try await convertInParts(files, values, choice, WorkFolder(work)) }
+    if work != nil || isRange { return try await convertInParts(files, values, choice) }
     choice.asksUser = !json && !dryRun
     let (pipeline, chosen): (String, [String])
     do {
@@ -224,25 +238,29 @@ struct ConvertCommand: AsyncParsableCommand {
       isForced: force)
   }
 
-  /// Plans, encodes all parts and joins them.
+  /// Plans, encodes all parts and joins them. A range is converted in parts, too, since these are
+  /// what cuts movies exactly, in a folder beside the output if there is no other.
   private func convertInParts(
-    _ files: ConversionChoice.Files, _ values: [String], _ choice: LayoutChoice,
-    _ work: WorkFolder
+    _ files: ConversionChoice.Files, _ values: [String], _ choice: LayoutChoice
   ) async throws {
     guard let output = files.output else {
-      Terminal.error.line("error: --work needs an output: --output spatial.mov")
+      let option = isRange ? "--from and --until need" : "--work needs"
+      Terminal.error.line("error: \(option) an output: --output spatial.mov")
       throw ExitCode.mistakes
     }
+    let work = WorkFolder(self.work ?? output + ".parts")
     let maker = PlanMaker(
       input: files.input, output: output, values: values, layout: choice,
       namesLayout: layout.layout != nil || layout.projection != nil,
-      partDuration: parts?.duration ?? PartCuts.defaultDuration, work: work)
+      partDuration: parts?.duration ?? PartCuts.defaultDuration,
+      range: (from?.duration, until?.duration), work: work)
     try await reportingPartErrors {
       try await PartsConversion(
         maker: maker, jobs: jobs ?? JobPool.suitableCount, overwrites: force, isQuiet: quiet,
         isJSON: json
       ).run()
     }
+    if self.work == nil { work.remove() }
   }
 
   /// Converts each of many movies by itself.

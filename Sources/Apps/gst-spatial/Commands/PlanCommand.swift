@@ -15,6 +15,7 @@ struct PlanCommand: AsyncParsableCommand {
       EXAMPLES
         gst-spatial plan side-by-side.mp4 spatial.mov --work parts
         gst-spatial plan side-by-side.mp4 spatial.mov --work parts --parts 60s quality=20
+        gst-spatial plan side-by-side.mp4 spatial.mov --work parts --until 0.6
       """)
 
   @Argument(help: "The movie to convert.", completion: .file())
@@ -28,6 +29,12 @@ struct PlanCommand: AsyncParsableCommand {
 
   @Option(help: "The duration of a part.")
   var parts: TimeArgument?
+
+  @Option(help: "The first time to convert; by default the beginning.")
+  var from: TimeArgument?
+
+  @Option(help: "The time to stop at; by default the end.")
+  var until: TimeArgument?
 
   @OptionGroup var layout: LayoutOptions
 
@@ -47,7 +54,8 @@ struct PlanCommand: AsyncParsableCommand {
       try await PlanMaker(
         input: input, output: output, values: values, layout: choice,
         namesLayout: layout.layout != nil || layout.projection != nil,
-        partDuration: parts?.duration ?? PartCuts.defaultDuration, work: WorkFolder(work)
+        partDuration: parts?.duration ?? PartCuts.defaultDuration,
+        range: (from?.duration, until?.duration), work: WorkFolder(work)
       ).plan()
     }
     if plan.cuts.count > 1000 {

@@ -16,6 +16,8 @@ struct PlanMaker {
   let namesLayout: Bool
   /// The intended duration of a part.
   let partDuration: Duration
+  /// The part of the movie to convert, in its own times; nil for its beginning and its end.
+  var range: (from: Duration?, until: Duration?) = (nil, nil)
   let work: WorkFolder
 
   /// The parameters that belong to the conversion as a whole, or to a single pass.
@@ -43,14 +45,29 @@ struct PlanMaker {
     try check(settings)
     try checkPipeline(pipeline, settings)
     let times = try await PictureTimes.scan(input)
+    let pictures = try pictures(of: times)
     let plan = try ConversionPlan(
       x265: try ConversionPlan.installedX265(), input: absolute(input),
       identity: try InputIdentity(path: input), output: absolute(output), pipeline: pipeline,
       values: settings, creationTime: creationTime, times: times,
       cuts: PartCuts.cuts(
-        pictureCount: times.times.count, rate: times.rate, partDuration: partDuration,
-        keyframeDistance: Self.keyframeDistance))
+        pictures: pictures, rate: times.rate, partDuration: partDuration,
+        keyframeDistance: Self.keyframeDistance), end: pictures.upperBound)
     return try work.adopt(plan, times)
+  }
+
+  /// Returns the pictures to convert: those whose times are in the range.
+  private func pictures(of times: PictureTimes) throws(PartError) -> Range<Int> {
+    func number(_ time: Duration?) -> Int? {
+      time.map { times.first(from: UInt64(clamping: Int64($0 / .nanoseconds(1)))) }
+    }
+    let (from, until) = (number(range.from) ?? 0, number(range.until) ?? times.times.count)
+    guard from < until else {
+      throw PartError(
+        .final, "'\(input)' has no pictures from --from to --until",
+        help: "its last picture is at \(Double(times.times.last ?? 0) / 1e9) s")
+    }
+    return from..<until
   }
 
   private func check(_ settings: [String]) throws(PartError) {

@@ -274,6 +274,20 @@ extension TagList {
     for tag in tags { gst_tag_list_remove_tag(copy, tag) }
     return TagList(adopting: copy)
   }
+
+  /// Returns the tags without some of the values of a tag that are bytes.
+  public func removing(_ tag: String, where isUnwanted: (Sample) -> Bool) -> TagList {
+    let all = samples(tag)
+    let kept = all.indices.filter { !isUnwanted(all[$0]) }
+    guard kept.count < all.count else { return self }
+    let rest = removing([tag])
+    for index in kept {
+      gst_tag_list_add_value(
+        rest.pointer, GST_TAG_MERGE_APPEND, tag,
+        gst_tag_list_get_value_index(pointer, tag, guint(index)))
+    }
+    return rest
+  }
 }
 
 /// A named part of a stream.
@@ -284,9 +298,32 @@ public struct Chapter: Equatable, Sendable {
   public let start: ClockTime
   /// End in stream time; nil for the start of the next chapter or the end of the stream.
   public let stop: ClockTime?
+
+  /// Creates a chapter; times are stream times.
+  public init(title: String, start: ClockTime, stop: ClockTime?) {
+    (self.title, self.start, self.stop) = (title, start, stop)
+  }
 }
 
 extension Event {
+  /// Creates a TOC event with chapters, which are in order.
+  public static func tableOfContents(_ chapters: [Chapter]) -> Event {
+    guard let toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL) else { fatalError("no memory") }
+    defer { gst_mini_object_unref(UnsafeMutablePointer(toc)) }
+    for (number, chapter) in chapters.enumerated() {
+      let entry = gst_toc_entry_new(GST_TOC_ENTRY_TYPE_CHAPTER, "chapter-\(number)")
+      let next = chapters.dropFirst(number + 1).first?.start
+      gst_toc_entry_set_start_stop_times(
+        entry, gint64(clamping: chapter.start.nanoseconds),
+        (chapter.stop ?? next).map { gint64(clamping: $0.nanoseconds) } ?? -1)
+      let tags = TagList()
+      tags.set("title", .string(chapter.title))
+      gst_toc_entry_set_tags(entry, gst_tag_list_copy(tags.pointer))
+      gst_toc_append_entry(toc, entry)
+    }
+    return Event(adopting: gst_event_new_toc(toc, 0))
+  }
+
   /// The chapters of a TOC event, in order; those of its first edition if it has editions. Nil for
   /// other events.
   public var chapters: [Chapter]? {

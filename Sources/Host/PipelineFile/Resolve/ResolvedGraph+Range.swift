@@ -38,9 +38,20 @@ extension ResolvedGraph {
   package func insertingAfterDecoders(
     _ type: String, properties: (Int) -> [(name: String, value: String)]
   ) -> ResolvedGraph {
+    inserting(type, on: pictureLinks, properties: properties)
+  }
+
+  /// Returns the graph with an element on each of some links.
+  ///
+  /// - Parameters:
+  ///   - type: the element's type.
+  ///   - chosen: the indices of the links.
+  ///   - properties: returns the properties of the element on the link of this number, from 0.
+  package func inserting(
+    _ type: String, on chosen: [Int], properties: (Int) -> [(name: String, value: String)]
+  ) -> ResolvedGraph {
     var result = self
     result.links = []
-    let chosen = pictureLinks
     for (index, link) in links.enumerated() {
       guard let number = chosen.firstIndex(of: index) else {
         result.links.append(link)
@@ -54,7 +65,7 @@ extension ResolvedGraph {
             Property(
               name: property.name, nameLocation: place,
               value: .text(.known(property.value), place), location: place)
-          }, location: place, isNamed: false))
+          }, location: place, isNamed: false, isOptional: isConditional(index)))
       let inserted = End(element: result.elements.count - 1, pad: nil, location: place)
       result.links.append(
         Link(
@@ -63,7 +74,7 @@ extension ResolvedGraph {
       result.links.append(
         Link(
           source: inserted, sink: link.sink, padCaps: nil, filter: link.filter,
-          filterLocation: link.filterLocation, branch: link.branch, repetition: .once,
+          filterLocation: link.filterLocation, branch: link.branch, repetition: link.repetition,
           location: place))
     }
     return result
