@@ -197,7 +197,10 @@ struct SphericalConvertTests {
     let drawn = try draw(turned, picture)
     // A quarter of 512 columns; the picture's middle looks to the left.
     let same = quality(picture, drawn) { _ in true }
-    let rolled = picture.indices.map { picture[$0 / 512 * 512 + ($0 % 512 + 128) % 512] }
+    let rolled = picture.indices.map { index in
+      let (row, column) = index.quotientAndRemainder(dividingBy: 512)
+      return picture[row * 512 + (column + 128) % 512]
+    }
     let upright = quality(rolled, drawn) { _ in true }
     #expect(upright > 45 && same < 30, "\(upright) and \(same) dB")
     // The properties turn the look the other way.
