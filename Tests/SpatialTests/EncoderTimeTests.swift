@@ -156,6 +156,34 @@ struct EncoderTimeTests {
     }
   }
 
+  @Test(
+    "where one eye's source begins again alone, its frames are paired with the other's",
+    arguments: ["left", "right"])
+  func oneJumpsBack(eye: String) throws {
+    let harness = try EncoderHarness(["tune": "zerolatency"])
+    func push(_ range: Range<UInt64>, left: ClockTime, right: ClockTime) throws {
+      for index in range {
+        try harness.push(left: left + index * Self.frame, right: right + index * Self.frame)
+      }
+    }
+    let start: ClockTime = 100 * .second
+    try push(0..<5, left: start, right: start)
+    let again: ClockTime = 2 * .second
+    // It was away for two seconds.
+    let later = start + 2 * .second
+    try push(
+      5..<10, left: eye == "left" ? again : later, right: eye == "right" ? again : later)
+    // The clocks of both are the same again.
+    try push(10..<15, left: later, right: later)
+    let times = harness.finish().compactMap(\.pts)
+      .map { ($0 - 3_600_100 * .second).units(perSecond: 25) }
+    #expect(times == Array(0..<5) + Array(55..<65))
+    let warnings = harness.messages().warnings
+    #expect(
+      warnings.count { $0.contains("the \(eye) eye's frames jumped back") } == 1, "\(warnings)")
+    #expect(!warnings.contains { $0.contains("dropped") }, "\(warnings)")
+  }
+
   @Test("frames with neither times nor a rate are an error that says what to do")
   func neitherTimesNorRate() throws {
     let harness = try EncoderHarness(caps: "framerate=0/1")

@@ -21,6 +21,9 @@ struct PairedFramesTests {
     var rate: Int?
     var settings = PairingSettings()
     private var pairing = PairedFrames()
+    private var clocks = EyeClocks()
+    /// The times of the frames of pairs.
+    private(set) var paired: [[Int]] = []
     private(set) var counts = Counts(pairs: 0)
 
     init(left: [Int], right: [Int], rate: Int?) {
@@ -32,12 +35,16 @@ struct PairedFramesTests {
       var steps = 0
       while let one = left.first, let other = right.first, steps < stepCount {
         steps += 1
+        let (left, right) = (
+          RunningTime(nanoseconds: one * 1_000_000), RunningTime(nanoseconds: other * 1_000_000)
+        )
+        clocks.note(left: left, right: right, offset: settings.rightEyeOffset)
         let decision = pairing.decide(
-          left: RunningTime(nanoseconds: one * 1_000_000),
-          right: RunningTime(nanoseconds: other * 1_000_000),
+          left: left + clocks.shift(of: .left), right: right + clocks.shift(of: .right),
           frameDuration: rate.map { ClockTime.second / $0 }, settings)
-        if decision != .drop(.right) { left.removeFirst() }
-        if decision != .drop(.left) { right.removeFirst() }
+        if decision == .pair { paired.append([one, other]) }
+        if decision != .drop(.right) { self.left.removeFirst() }
+        if decision != .drop(.left) { self.right.removeFirst() }
         switch decision {
         case .pair: counts.pairs += 1
         case .drop(.left): counts.left += 1
@@ -164,6 +171,34 @@ struct PairedFramesTests {
       let decision = pairing.decide(
         left: left, right: right, frameDuration: 40_000_000, PairingSettings())
       #expect(decision == .pair)
+    }
+  }
+
+  @Test("where both sources begin again, but not at the same frame, the eyes do not slip")
+  func staggeredJumps() {
+    func times(_ start: Int, _ count: Int) -> [Int] { (0..<count).map { start + $0 * 40 } }
+    for missing in 0..<4 {
+      var frames = Frames(
+        left: times(100_000, 10) + times(2000, 20),
+        right: times(100_000, 10 - missing) + times(2000, 20), rate: 25)
+      frames.pair()
+      let wrong = frames.paired.filter { $0[0] != $0[1] }
+      #expect(wrong.count <= missing, "\(missing): \(wrong)")
+      #expect(frames.paired.suffix(15).allSatisfy { $0[0] == $0[1] }, "\(missing)")
+      #expect(frames.counts.pairs >= 28 - missing, "\(missing): \(frames.counts)")
+    }
+  }
+
+  @Test("where one source begins again, its frames are paired with those of the same moment")
+  func oneJump() {
+    func times(_ start: Int, _ count: Int) -> [Int] { (0..<count).map { start + $0 * 40 } }
+    for isLeft in [false, true] {
+      let jumping = times(100_000, 10) + times(0, 30) + times(0, 10)
+      let steady = times(100_000, 50)
+      var frames = Frames(
+        left: isLeft ? jumping : steady, right: isLeft ? steady : jumping, rate: 25)
+      frames.pair()
+      #expect(frames.counts == Counts(pairs: 50), "\(isLeft)")
     }
   }
 }

@@ -44,11 +44,12 @@ public struct SeparateViews: Sendable {
   /// Pictures of bytes that nothing decodes.
   public init(count: Int, missing: Set<Int> = []) {
     pictures = (0..<count).map { index in
-      Picture(
-        base: [UInt8](repeating: UInt8(index & 127), count: 40 + index),
-        dependent: missing.contains(index)
-          ? nil : [UInt8](repeating: UInt8(128 + index & 127), count: 30 + index),
-        decodeTime: Int64(index), presentationTime: Int64(index), isSync: index % 10 == 0)
+      let (low, high) = (UInt8(index & 127), UInt8(128 + index & 127))
+      let dependent = [UInt8](repeating: high, count: 30 + index)
+      return Picture(
+        base: [UInt8](repeating: low, count: 40 + index),
+        dependent: missing.contains(index) ? nil : dependent, decodeTime: Int64(index),
+        presentationTime: Int64(index), isSync: index % 10 == 0)
     }
     avcC = Self.record([100, 0, 30], [[0x67, 100, 0, 30]], [[0x68, 1]], spsBits: 0xE0)
     mvcC = Self.record([128, 0, 30], [[0x6F, 128, 0, 30]], [[0x68, 2]], spsBits: 0)
@@ -85,11 +86,15 @@ public struct SeparateViews: Sendable {
   private static func record(
     _ profile: [UInt8], _ sps: [[UInt8]], _ pps: [[UInt8]], spsBits: UInt8
   ) -> [UInt8] {
-    func sized(_ unit: [UInt8]) -> [UInt8] {
-      [UInt8(unit.count >> 8), UInt8(unit.count & 255)] + unit
+    var record = [1] + profile + [0xFF]
+    for (bits, units) in [(spsBits, sps), (0, pps)] {
+      record.append(bits | UInt8(units.count))
+      for unit in units {
+        record += [UInt8(unit.count >> 8), UInt8(unit.count & 255)]
+        record += unit
+      }
     }
-    return [1] + profile + [0xFF, spsBits | UInt8(sps.count)] + sps.flatMap(sized)
-      + [UInt8(pps.count)] + pps.flatMap(sized)
+    return record
   }
 
   private func tracks(

@@ -83,7 +83,7 @@ extension MixerSource.Shown {
     else {
       throw ElementError(.format, "Only raw video in system memory can be composed.")
     }
-    let frame = pair.left.buffer.pts == nil ? pair.right : pair.left
+    let frame = pair.timed
     guard let time = frame.buffer.pts, let runningTime = frame.runningTime else {
       throw ElementError(.failedStream, "A frame has no timestamp.")
     }

@@ -151,10 +151,10 @@ final class StereoPack: EyePairing {
   }
 
   private func pack(_ pair: EyePairer.Pair, _ streaming: inout Streaming) throws {
-    guard
-      let (frame, time) = pair.left.buffer.pts.map({ (pair.left, $0) })
-        ?? pair.right.buffer.pts.map({ (pair.right, $0) })
-    else { throw ElementError(.failedStream, "A frame has no timestamp.") }
+    let frame = pair.timed
+    guard let time = frame.buffer.pts else {
+      throw ElementError(.failedStream, "A frame has no timestamp.")
+    }
     guard
       let eyes = try eyes(of: pair, frame.segment.unclippedStreamTime(time), streaming)
     else { return }

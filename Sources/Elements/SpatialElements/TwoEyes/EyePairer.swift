@@ -18,9 +18,14 @@ struct EyePairer {
     let buffer: Buffer
     /// The segment of the frame.
     let segment: Segment
+    /// Added to the running time that the segment gives; 0 unless this eye's clock has jumped
+    /// alone.
+    var shift: RunningTime = 0
 
     /// Nil if the frame has no timestamp.
-    var runningTime: RunningTime? { buffer.pts.flatMap { segment.signedRunningTime($0) } }
+    var runningTime: RunningTime? {
+      buffer.pts.flatMap { segment.signedRunningTime($0) }.map { $0 + shift }
+    }
   }
 
   /// Frames of both eyes that show the same instant.
@@ -29,6 +34,12 @@ struct EyePairer {
     let right: Frame
 
     subscript(eye: Eye) -> Frame { eye == .left ? left : right }
+
+    /// The frame whose timestamp is that of the pair: the left eye's, unless it has none, or its
+    /// clock has jumped.
+    var timed: Frame {
+      left.buffer.pts == nil || left.shift != 0 && right.buffer.pts != nil ? right : left
+    }
   }
 
   /// Result of examining the next frames.
@@ -45,6 +56,7 @@ struct EyePairer {
   var settings: PairingSettings
   private let counts: Locked<PairingCounts>
   private var pairing = PairedFrames()
+  private var clocks = EyeClocks()
   /// Number of dropped frames already reported to the application.
   private var reported: UInt64
   private var hasWarned = false
@@ -72,7 +84,12 @@ struct EyePairer {
     case (.some, nil): drop(left, of: .left)
     case (nil, .some): drop(right, of: .right)
     case (.some(let one), .some(let other)):
-      let times = (left: left.runningTime(one), right: right.runningTime(other))
+      var times = (left: left.runningTime(one), right: right.runningTime(other))
+      if !isExact {
+        clocks.note(left: times.left, right: times.right, offset: settings.rightEyeOffset)
+        times.left = times.left.map { $0 + clocks.shift(of: .left) }
+        times.right = times.right.map { $0 + clocks.shift(of: .right) }
+      }
       let decision = pairing.decide(
         left: times.left, right: times.right, frameDuration: frameDuration ?? one.duration, settings
       )
@@ -82,8 +99,8 @@ struct EyePairer {
         drop(eye == .left ? left : right, of: eye)
       case .pair:
         let pair = Pair(
-          left: Frame(buffer: one, segment: left.segment),
-          right: Frame(buffer: other, segment: right.segment))
+          left: Frame(buffer: one, segment: left.segment, shift: clocks.shift(of: .left)),
+          right: Frame(buffer: other, segment: right.segment, shift: clocks.shift(of: .right)))
         _ = (left.pop(), right.pop())
         counts.withLock { $0.pairs &+= 1 }
         return .pair(pair)
@@ -118,7 +135,7 @@ struct EyePairer {
   /// were more; else nil.
   mutating func warning(isFinal: Bool = false) -> ElementError? {
     let counted = counts.current
-    guard counted.dropped > reported, !hasWarned || isFinal else { return nil }
+    guard counted.dropped > reported, !hasWarned || isFinal else { return clocks.takeWarning() }
     reported = counted.dropped
     hasWarned = true
     return counted.warning
