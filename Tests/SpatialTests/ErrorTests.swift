@@ -254,9 +254,10 @@ struct ErrorTests {
           + "video/x-raw,format=I420,width=64,height=64,\(caps) ! "
           + "tee name=t t. ! queue ! mux.left t. ! queue ! mux.right " + mux())
       // Without a rate, videotestsrc gives one frame; at more than one a nanosecond, all have one
-      // time, and the first is kept.
+      // time, and the first is kept. At the end of time, there is none for the third.
       let isOne = ["framerate=0/1", "framerate=2147483647/1"].contains(caps)
-      #expect(try MovieFile(path).video().samples.count == (isOne ? 1 : 3))
+      let count = isOne ? 1 : source.isEmpty ? 3 : 2
+      #expect(try MovieFile(path).video().samples.count == count)
     } catch let failure as PipelineFailure {
       #expect(failure.element == "mux", "\(failure)")
     }

@@ -111,7 +111,6 @@ extension HostileAct {
         [
           "mvhevchlssink": .failure("timestamp"),
           "stereotestsrc": nil, "stereopack": .failure("timestamp"),
-          "mvhevcenc": .failure("timestamp"), "mvhevcsbsenc": .failure("timestamp"),
           "mvhevcmux": .failure("timestamp"),
         ])
     }
