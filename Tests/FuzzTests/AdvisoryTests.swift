@@ -192,7 +192,7 @@ struct AdvisoryTests {
   }
 
   @Test(
-    "CVE-2024-47596: codec configurations of no more than a few bytes",
+    "CVE-2024-47596: codec configurations of no more than a few bytes", .tags(.long),
     arguments: [
       ("mp4a", "esds"), ("Opus", "dOps"), ("fLaC", "dfLa"), ("alac", "alac"), ("ac-3", "dac3"),
       ("ec-3", "dec3"), (".mp3", "esds"), ("ipcm", "pcmC"), ("lpcm", "pcmC"),
@@ -207,7 +207,7 @@ struct AdvisoryTests {
   }
 
   @Test(
-    "CVE-2024-47596: video configurations of no more than a few bytes",
+    "CVE-2024-47596: video configurations of no more than a few bytes", .tags(.long),
     arguments: ["hvcC", "lhvC", "vexu", "hfov", "colr", "pasp", "clap", "mdcv", "clli", "st3d"])
   func shortVideoConfigurations(type: String) {
     for size in [0, 1, 3, 4, 5, 8, 21, 22, 23, 24] {

@@ -116,7 +116,7 @@ struct BitstreamAdvisoryTests {
     }
   }
 
-  @Test("layers beyond 63, and parameter sets of layers that are not there")
+  @Test("layers beyond 63, and parameter sets of layers that are not there", .tags(.long))
   func layers() {
     for type in [32, 33, 34, 39, 1, 19, 63] as [UInt8] {
       for layer in [1, 2, 62, 63] as [UInt8] {

@@ -47,7 +47,7 @@ struct SampleFloodTests {
     for outcome in outcomes { #expect(outcome.bufferCount > 0, "\(outcome)") }
   }
 
-  @Test("a hundred thousand chunks at the same byte")
+  @Test("a hundred thousand chunks at the same byte", .tags(.long))
   func sameChunk() {
     let rows = (0..<100_000).flatMap { _ in numbers(100) }
     isRefused(
@@ -156,7 +156,7 @@ struct SampleFloodTests {
     endure(many + [UInt8](repeating: 0, count: 900_000), seeks: Self.seeks)
   }
 
-  @Test("very many tracks with very many samples")
+  @Test("very many tracks with very many samples", .tags(.long))
   func tracks() {
     let bytes = movie.with { moov in
       moov.keepFirstTrack()

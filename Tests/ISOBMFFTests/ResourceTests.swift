@@ -89,7 +89,7 @@ import struct FuzzTargets.SplitMix
     expectLittle(cost, for: content)
   }
 
-  @Test("four million empty boxes are refused, wherever they are")
+  @Test("four million empty boxes are refused, wherever they are", .tags(.long))
   func emptyBoxesInside() throws {
     let boxes = emptyBoxes(4_000_000)
     var inTable = MovieFixture()

@@ -192,7 +192,7 @@ struct SilenceTests {
   }
 
   @Test(
-    "keyframes of another encoder: no segment is longer than the target duration",
+    "keyframes of another encoder: no segment is longer than the target duration", .tags(.long),
     arguments: [
       (gop: 60, target: 1, first: 0, written: 2), (60, 2, 0, 2), (60, 2, 40, 2), (60, 2, -40, 2),
       (60, 3, 25, 3), (60, 4, 40, 4), (60, 4, -40, 4), (48, 2, 15, 2), (250, 6, 0, 8),

@@ -43,7 +43,9 @@ struct AudioTests {
       try output.samples("soun").joined().elementsEqual(input.samples("soun").joined()), "\(path)")
   }
 
-  @Test("conversions of a spatial movie have the movie's audio", arguments: AudioKind.allCases)
+  @Test(
+    "conversions of a spatial movie have the movie's audio", .tags(.long),
+    arguments: AudioKind.allCases)
   func fromSpatial(audio: AudioKind) async throws {
     let path = folder.path("a.mov")
     try await TestMovie.spatial(
@@ -88,7 +90,8 @@ struct AudioTests {
         + "\(muxer) name=mux ! filesink location=\(path)")
   }
 
-  @Test("conversions to a spatial movie keep the audio", arguments: AudioKind.allCases)
+  @Test(
+    "conversions to a spatial movie keep the audio", .tags(.long), arguments: AudioKind.allCases)
   func toSpatial(audio: AudioKind) async throws {
     let path = folder.path("a.mov")
     try await makePacked(path, muxer: "qtmux", audio: audio.branch)

@@ -2,6 +2,7 @@
 
 import Foundation
 import GStreamer
+import TestElements
 import TestKit
 import Testing
 
@@ -55,6 +56,7 @@ struct HLSH264Tests {
 
   @Test("H.264 of two views is refused, as no player of streams shows them")
   func views() async throws {
+    try BuiltPlugin.require()
     let disc = folder.temporaryFolder.path("disc")
     try await MVCStream.writeDisc(disc)
     let told = try await failure(

@@ -119,7 +119,9 @@ struct HLSMarkerTests {
     }
   }
 
-  @Test("the messages of a transport stream are listed, and cut at the times that they tell")
+  @Test(
+    "the messages of a transport stream are listed, and cut at the times that they tell",
+    .tags(.judge))
   func transportStream() async throws {
     let file = folder.temporaryFolder.path("break.ts")
     try await play(

@@ -11,6 +11,7 @@ import TestKit
 import Testing
 
 /// `mvctsdemux` on transport streams whose views and audio come and go.
+@Suite(.tags(.judge))
 struct MVCTSDemuxTests {
   private let folder: TemporaryFolder
 

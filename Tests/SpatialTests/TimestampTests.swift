@@ -115,7 +115,7 @@ struct TimestampTests {
   }
 
   @Test(
-    "a channel goes on, and its playlists stay true", arguments: Fault.allCases,
+    "a channel goes on, and its playlists stay true", .tags(.long), arguments: Fault.allCases,
     ["tune=zerolatency", "option-string=bframes=2"].sampled(1))
   func channel(fault: Fault, encoder: String) async throws {
     let line = folder.sink("target-duration=2 segment-duration=1000000000 playlist-type=event")
@@ -136,7 +136,8 @@ struct TimestampTests {
   }
 
   @Test(
-    "a recording goes on, and audio and pictures stay together", arguments: Fault.allCases,
+    "a recording goes on, and audio and pictures stay together", .tags(.long),
+    arguments: Fault.allCases,
     ["tune=zerolatency", "option-string=bframes=2"].sampled(1))
   func recording(fault: Fault, encoder: String) async throws {
     let file = folder.path("movie.mov")
@@ -157,7 +158,7 @@ struct TimestampTests {
   }
 
   @Test(
-    "an encoder is asked for keyframes in its own times, although they jump after it",
+    "an encoder is asked for keyframes in its own times, although they jump after it", .tags(.long),
     arguments: [-3_000_000_000, -90_000_000_000, 40_000_000_000])
   func keyframes(jump: Int64) async throws {
     let line =

@@ -120,7 +120,7 @@ struct TransportTests {
   }
 
   @Test(
-    "a lost eye causes a warning",
+    "a lost eye causes a warning", .tags(.long),
     arguments: [
       ("h265parse ! fakesink", "h265parse"), ("queue ! tee ! h265parse ! fakesink", "h265parse"),
       ("mp4mux ! filesink location=", "mp4mux"), ("qtmux ! filesink location=", "qtmux"),

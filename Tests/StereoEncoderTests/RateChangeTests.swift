@@ -72,7 +72,7 @@ struct RateChangeTests {
     #expect(units.filter(\.isSync).map(\.presentation) == Array(stride(from: 0, to: 90, by: 6)))
   }
 
-  @Test("a new bitrate is met, in both eyes together, and quality can replace it")
+  @Test("a new bitrate is met, in both eyes together, and quality can replace it", .tags(.long))
   func bitrate() throws {
     func limits(_ rate: Int) -> RateControl {
       .bitrate(kilobitsPerSecond: rate, buffer: .init(maximumRate: rate, size: rate / 2))

@@ -164,7 +164,7 @@ struct SharedRateTests {
   }
 
   @Test(
-    "the same pictures give the same stream, however long each takes",
+    "the same pictures give the same stream, however long each takes", .tags(.long),
     arguments: [cases[0], moreCases[0], Case(preset: .fast)])
   func reproducible(_ test: Case) throws {
     var test = test

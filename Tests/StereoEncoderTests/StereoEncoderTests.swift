@@ -193,7 +193,7 @@ struct StereoEncoderTests {
     #expect(right.bytes < left.bytes)
   }
 
-  @Test("a bitrate is for both eyes together")
+  @Test("a bitrate is for both eyes together", .tags(.long))
   func bitrate() throws {
     let test = Case(
       scene: TestScene(width: 192, height: 108), rate: .bitrate(kilobitsPerSecond: 400))

@@ -108,7 +108,9 @@ struct CompositionFailureTests {
     return error
   }
 
-  @Test("pictures of another size or format are refused, unless the composition makes them alike")
+  @Test(
+    "pictures of another size or format are refused, unless the composition makes them alike",
+    .tags(.long))
   func unlike() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let small = composition(movie) { request in

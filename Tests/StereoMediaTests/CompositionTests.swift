@@ -206,7 +206,7 @@ struct CompositionTests {
     }
   }
 
-  @Test("one picture for both eyes becomes a plain movie, at the same times")
+  @Test("one picture for both eyes becomes a plain movie, at the same times", .tags(.long))
   func mono() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let plain = composition(movie, output: .mono) { request in

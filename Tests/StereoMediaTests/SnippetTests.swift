@@ -141,7 +141,8 @@ struct SnippetTests {
   }
 
   @Test(
-    "the README's program reads every frame of a movie, a still of it, writes it again and plays it"
+    "the README's program reads a movie's frames, a still of it, writes it again and plays it",
+    .tags(.long)
   )
   func readme() async throws {
     let folder = try TemporaryFolder()

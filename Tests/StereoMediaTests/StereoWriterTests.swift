@@ -330,7 +330,7 @@ struct StereoWriterTests {
     #expect(kept?.video?.layout == .multiview)
   }
 
-  @Test("cancelling a writer resumes callers that wait for room")
+  @Test("cancelling a writer resumes callers that wait for room", .tags(.long))
   func cancelledWhileWaiting() async throws {
     let large = try picture(width: 1280, height: 720)
     var settings = quick()
