@@ -211,6 +211,22 @@ struct EncoderTimeTests {
     #expect(Set(video.allSamples.map { $0.duration }).count == 1)
   }
 
+  @Test("a recording goes on, with its audio, when one eye's source begins again")
+  func oneEyeBeginsAgain() async throws {
+    let folder = try TemporaryFolder()
+    let caps = "video/x-raw,width=64,height=64,framerate=30/1"
+    try await play(
+      "concat name=again adjust-base=false ! queue ! mux.left "
+        + "videotestsrc num-buffers=60 ! \(caps) ! again. "
+        + "videotestsrc num-buffers=60 ! \(caps) ! again. "
+        + "videotestsrc num-buffers=120 ! \(caps) ! queue ! mux.right "
+        + "audiotestsrc num-buffers=188 ! audio/x-raw,rate=48000 ! avenc_aac ! queue ! mux.audio_0 "
+        + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(folder.path("a.mov"))")
+    let file = try MovieFile(folder.path("a.mov"))
+    #expect(try file.video().allSamples.count == 120)
+    #expect(try file.track("soun").samples.count >= 187)
+  }
+
   @Test("a still picture lasts a second")
   func still() async throws {
     let harness = try EncoderHarness(caps: "framerate=0/1")

@@ -44,7 +44,9 @@ extension MVHEVCMux.Streaming {
 
   /// Takes the earliest buffer, or writes the end of the file if all streams have ended.
   private mutating func take(_ pads: MuxPads, into movie: MovieFileWriter) throws {
-    let hasShift = eyes?.input.shift ?? 0 != 0 || inputs.contains { $0.mender.shift != 0 }
+    let hasShift =
+      Eye.allCases.contains { eyes?.input.shift(of: $0) ?? 0 != 0 }
+      || inputs.contains { $0.mender.shift != 0 }
     guard let source = pads.earliest(shift: { hasShift ? shift(of: $0.name) : 0 }) else {
       // More data may come if a pad has just been flushed.
       guard pads.all.allSatisfy({ $0.isAtEnd || element.pairing.silentPads.contains($0) }) else {
@@ -66,7 +68,7 @@ extension MVHEVCMux.Streaming {
 
   /// The time by which the timestamps of a pad have jumped.
   func shift(of pad: String) -> RunningTime {
-    if Eye(rawValue: pad) != nil { return eyes?.input.shift ?? 0 }
+    if let eye = Eye(rawValue: pad) { return eyes?.input.shift(of: eye) ?? 0 }
     return inputs.first { $0.name == pad }?.mender.shift ?? 0
   }
 

@@ -115,6 +115,9 @@ final class StereoInput {
   /// Time that is added to the running times of frames, which have jumped.
   var shift: RunningTime { isCoded ? mender.shift : times.shift }
 
+  /// Returns the time that is added to the running times of an eye's frames.
+  func shift(of eye: Eye) -> RunningTime { shift + pairs.shift(of: eye) }
+
   /// Returns the running time at which a frame is encoded that comes next with this one; nil if it
   /// is not known before. Without a time, a raw frame follows the last one.
   func placed(_ time: RunningTime?) -> RunningTime? {

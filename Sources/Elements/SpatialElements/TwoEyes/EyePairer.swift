@@ -109,6 +109,10 @@ struct EyePairer {
     return .nothing
   }
 
+  /// Returns the time that is added to the running times of an eye's frames, whose clock has jumped
+  /// alone.
+  func shift(of eye: Eye) -> RunningTime { clocks.shift(of: eye) }
+
   private func drop(_ pad: AggregatorPad, of eye: Eye) {
     _ = pad.pop()
     counts.withLock { if eye == .left { $0.left &+= 1 } else { $0.right &+= 1 } }
