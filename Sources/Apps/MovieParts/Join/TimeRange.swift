@@ -50,17 +50,17 @@ final class TimeRange: ElementImplementation {
     if let pts = buffer.pts, let segment = streaming.segment {
       // Before the beginning of the stream, as what primes an audio decoder.
       guard let time = segment.unclippedStreamTime(pts) else { return }
-      guard time < settings.until else {
-        streaming.hasEnded = true
-        source.push(.endOfStream)
-        throw FlowReturn.eos
-      }
       guard time >= settings.from || time + (buffer.duration ?? 0) > settings.from else {
         streaming.previous = buffer.duration == nil ? buffer : nil
         return
       }
       if let previous = streaming.previous.take(), time > settings.from {
         try push(previous, in: segment, &streaming)
+      }
+      guard time < settings.until else {
+        streaming.hasEnded = true
+        source.push(.endOfStream)
+        throw FlowReturn.eos
       }
       return try push(buffer, in: segment, &streaming)
     }
@@ -100,7 +100,16 @@ final class TimeRange: ElementImplementation {
     case .tableOfContents:
       guard let chapters = event.chapters else { return true }
       let kept = Self.moved(chapters, settings)
-      return kept.isEmpty || source.push(.tableOfContents(kept).following(event))
+      guard !kept.isEmpty, let moved = Event.tableOfContents(kept) else { return true }
+      return source.push(moved.following(event))
+    case .endOfStream:
+      // A text without a duration lasts to the end.
+      if let previous = streaming.previous.take(), !streaming.isAudio,
+        let segment = streaming.segment
+      {
+        try push(previous, in: segment, &streaming)
+      }
+      return pad.forward(event)
     case .tags(let tags): return source.push(.tags(tags.withoutChapterBox).following(event))
     default: return pad.forward(event)
     }

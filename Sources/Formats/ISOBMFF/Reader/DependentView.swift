@@ -53,29 +53,34 @@ public struct DependentView: Sendable {
 }
 
 extension Movie {
-  private static let baseTypes: [FourCC] = ["avc1", "avc2", "avc3", "avc4"]
-  private static let dependentTypes: [FourCC] = ["mvc1", "mvc2", "mvc3", "mvc4"]
-
   /// Returns the dependent view of a track's pictures; nil if there is none, if both views are in
   /// this track, or if the two cannot be joined.
   public func dependentView(of track: Int) -> DependentView? {
-    guard tracks.indices.contains(track), let entry = tracks[track].firstVideoEntry,
-      Self.baseTypes.contains(entry.codec), entry.mvcC == nil,
-      let lengthSize = entry.avcC.flatMap(Self.lengthSize)
-    else { return nil }
+    guard tracks.indices.contains(track), let size = tracks[track].baseViewLengthSize else {
+      return nil
+    }
     let id = tracks[track].id
     let index = tracks.firstIndex { other in
-      guard let entry = other.firstVideoEntry, Self.dependentTypes.contains(entry.codec),
-        other.references.contains(where: { $0.type == "sbas" && $0.track == id })
-      else { return false }
-      return entry.mvcC.flatMap(Self.lengthSize) == lengthSize
+      other.dependentViewLengthSize == size
+        && other.references.contains { $0.type == "sbas" && $0.track == id }
     }
     return index.map { DependentView($0, of: tracks[track], in: self) }
   }
 
-  /// Indices of the tracks whose samples belong to those of other tracks.
+  /// Indices of the tracks whose samples belong to those of other tracks. Hostile files have very
+  /// many tracks, so they are gone through once.
   public var dependentViews: Set<Int> {
-    Set(tracks.indices.compactMap { dependentView(of: $0)?.track })
+    var found: [TrackID: [UInt8: Int]] = [:]
+    for (index, track) in tracks.enumerated() {
+      guard let size = track.dependentViewLengthSize else { continue }
+      for reference in track.references
+      where reference.type == "sbas" && found[reference.track]?[size] == nil {
+        found[reference.track, default: [:]][size] = index
+      }
+    }
+    guard !found.isEmpty else { return [] }
+    return Set(
+      tracks.compactMap { track in track.baseViewLengthSize.flatMap { found[track.id]?[$0] } })
   }
 
   /// Returns a track whose sample entries describe both views, if the dependent one has a track of
@@ -92,17 +97,32 @@ extension Movie {
     }
     return track
   }
-
-  /// The size in bytes of NAL units' lengths, less 1, which both records have in the same place;
-  /// nil if the record is too short.
-  private static func lengthSize(_ record: [UInt8]) -> UInt8? {
-    record.count > 4 ? record[4] & 3 : nil
-  }
 }
 
 extension Track {
   fileprivate var firstVideoEntry: VisualSampleEntry? {
     if case .video(let entry)? = sampleEntries.first { entry } else { nil }
+  }
+
+  /// The size in bytes of NAL units' lengths, less 1, if this may be the base view alone; else nil.
+  fileprivate var baseViewLengthSize: UInt8? {
+    guard let entry = firstVideoEntry, entry.mvcC == nil,
+      (["avc1", "avc2", "avc3", "avc4"] as [FourCC]).contains(entry.codec)
+    else { return nil }
+    return entry.avcC.flatMap(Self.lengthSize)
+  }
+
+  /// The same if this may be a dependent view alone.
+  fileprivate var dependentViewLengthSize: UInt8? {
+    guard let entry = firstVideoEntry,
+      (["mvc1", "mvc2", "mvc3", "mvc4"] as [FourCC]).contains(entry.codec)
+    else { return nil }
+    return entry.mvcC.flatMap(Self.lengthSize)
+  }
+
+  /// Both records have the size in the same place; nil if the record is too short.
+  private static func lengthSize(_ record: [UInt8]) -> UInt8? {
+    record.count > 4 ? record[4] & 3 : nil
   }
 
   /// Start of the first edit with media, in units of the track's timescale.

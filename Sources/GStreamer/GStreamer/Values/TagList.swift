@@ -306,9 +306,9 @@ public struct Chapter: Equatable, Sendable {
 }
 
 extension Event {
-  /// Creates a TOC event with chapters, which are in order.
-  public static func tableOfContents(_ chapters: [Chapter]) -> Event {
-    guard let toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL) else { fatalError("no memory") }
+  /// Creates a TOC event with chapters, which are in order; nil if GStreamer cannot.
+  public static func tableOfContents(_ chapters: [Chapter]) -> Event? {
+    guard let toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL) else { return nil }
     defer { gst_mini_object_unref(UnsafeMutablePointer(toc)) }
     for (number, chapter) in chapters.enumerated() {
       let entry = gst_toc_entry_new(GST_TOC_ENTRY_TYPE_CHAPTER, "chapter-\(number)")
