@@ -195,7 +195,7 @@ struct PartsCommandTests {
       (["a.mp4", "b.mov", "--from", "5s"], "no pictures from --from to --until"),
       (["a.mp4", "b.mov", "--from", "2s", "--until", "2s"], "no pictures"),
       (["a.mp4", "b.mp4", "--to", "2d", "--from", "2s"], "--from and --until are for"),
-      (["a.mp4", "b.mov", "--two-pass", "--from", "2s"], "--from and --until are for"),
+      (["a.mp4", "b.mov", "--two-pass", "--from", "2s"], "--two-pass requires bitrate"),
       (["a.mp4", "b.mov", "bitrate=500", "--until", "2s"], "a bitrate cannot be met in parts"),
     ] {
       let result = try run(["convert"] + line + Self.settings)

@@ -94,11 +94,16 @@ struct ReadmeTests {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
     let start = try #require(Self.commands.firstIndex { $0.hasPrefix("mkdir -p live") })
-    // Another port, no window for the preview, and a player without a window.
+    // Another port, no window for the preview, a player without a window, and small pictures, which
+    // a busy machine encodes in time.
     let lines = Self.commands[start..<start + 3].joined(separator: "\n")
       .replacing(".build/release/", with: "'\(Repository.url.path)'/.build/release/")
       .replacing("serve live", with: "serve live --port $port")
-      .replacing("output=live", with: "output=live preview=fakesink")
+      .replacing(
+        "output=live",
+        with: "output=live preview=fakesink "
+          + "'size=video/x-raw, format=I420, width=320, height=96, framerate=10/1'"
+      )
       .replacing("8080", with: "$port").replacing("sleep 6; ", with: "")
       .replacing("&\n", with: "& jobs+=($!)\n")
     let player = try #require(lines.split(separator: "\n").last)

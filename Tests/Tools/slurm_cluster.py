@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """A Slurm of one node on the loopback interface, without systemd or containers.
 
-  slurm_cluster.py FOLDER COMMAND ...    runs a command in it, with its exit code
+  slurm_cluster.py FOLDER SECONDS COMMAND ...    runs a command in it, with its exit code; 124 if it
+                                                 hangs, after SECONDS
 
 All its files are in FOLDER; SLURM_CONF is FOLDER/slurm.conf. It needs root, as munge and slurmd do.
 """
@@ -79,7 +80,8 @@ def main():
         wait_for(lambda: b"idle" in subprocess.run(
             ["sinfo", "-h", "-o", "%t"], env=environment, capture_output=True).stdout)
         return subprocess.run(
-            sys.argv[2:], env=environment, stdin=subprocess.DEVNULL, timeout=100).returncode
+            sys.argv[3:], env=environment, stdin=subprocess.DEVNULL,
+            timeout=float(sys.argv[2])).returncode
     except subprocess.TimeoutExpired:
         return 124
     finally:

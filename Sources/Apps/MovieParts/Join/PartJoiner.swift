@@ -152,6 +152,7 @@ final class PartJoiner: ElementImplementation {
     source.push(.segment(segment))
     let key = try plan.key
     let clock = JoinClock(times, plan, start: Self.start)
+    var jointBuffer = try Self.jointBuffer(plan, times)
     var first: (entry: SampleEntry, depth: Int)?
     for number in plan.cuts.indices {
       guard let receipt = folder.receipt(number, plan, key: key),
@@ -183,9 +184,25 @@ final class PartJoiner: ElementImplementation {
         if !sample.isSync { buffer.flags.insert(.deltaUnit) }
         if sample.isDroppable { buffer.flags.insert(.droppable) }
         try source.push(buffer).check()
+        jointBuffer?.add(size: sample.size)
       }
       log.info(self, "part \(number): \(part.samples.count) pictures")
     }
+    if let jointBuffer, let picture = jointBuffer.firstDry {
+      let time = clock.time(min(picture, plan.pictures.count - 1)) - Self.start
+      let seconds = Double(time.nanoseconds) / 1e9
+      postWarning(ElementError(.encode, jointBuffer.warning(seconds: seconds)))
+    }
+  }
+}
+
+extension PartJoiner {
+  /// Returns the buffer of a movie with a bitrate; nil for one with a quality.
+  private static func jointBuffer(
+    _ plan: ConversionPlan, _ times: PictureTimes
+  ) throws -> JointBuffer? {
+    guard plan.isTwoPass else { return nil }
+    return JointBuffer(bitrate: try plan.rate().bitrate, framesPerSecond: times.rate ?? 1)
   }
 }
 

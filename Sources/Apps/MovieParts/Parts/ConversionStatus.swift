@@ -13,6 +13,8 @@ package struct ConversionStatus: Sendable {
   package let missing: [Int]
   /// The numbers of the parts whose files are not what their receipts say.
   package let damaged: [Int]
+  /// The number of parts that the first of two passes has measured; nil with one pass.
+  package let measured: Int?
   /// Whether the movie has been joined.
   package let isJoined: Bool
   /// The files that are being written, or that killed processes have left.
@@ -46,6 +48,9 @@ package struct ConversionStatus: Sendable {
       }
     }
     count = plan.cuts.count
+    measured =
+      plan.isTwoPass
+      ? plan.cuts.indices.count { folder.measure($0, plan, key: key) != nil } : nil
     (self.done, self.missing, self.damaged) = (done, missing, damaged)
     unfinished = folder.unfinished
     coreHours = receipts.reduce(0) { $0 + $1.coreSeconds } / 3600
@@ -67,6 +72,7 @@ package struct ConversionStatus: Sendable {
   package var text: String {
     guard !isJoined else { return "the movie is there" }
     var lines = ["\(done.count) of \(count) parts"]
+    if let measured { lines.append("measured: \(measured)") }
     func list(_ numbers: [Int]) -> String {
       numbers.prefix(20).map(String.init).joined(separator: ", ")
         + (numbers.count > 20 ? ", …" : "")
@@ -84,6 +90,7 @@ package struct ConversionStatus: Sendable {
   package var json: JSON {
     .object([
       ("parts", JSON(count)), ("done", JSON(done.count)), ("joined", .bool(isJoined)),
+      ("measured", JSON(measured)),
       ("missing", .array(missing.map { JSON($0) })),
       ("damaged", .array(damaged.map { JSON($0) })), ("unfinished", JSON(unfinished.count)),
       ("core-hours", JSON(coreHours)), ("seconds-left", JSON(secondsLeft)),

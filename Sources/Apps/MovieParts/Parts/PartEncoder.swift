@@ -17,9 +17,9 @@ package struct PartEncoder: Sendable {
   private let number: Int
   private let pictures: Range<Int>
 
-  /// The result of ``encode(_:warn:)``.
+  /// The result of ``encode(_:_:warn:)`` and ``measure(_:_:warn:)``.
   package enum Outcome: Sendable {
-    /// The part, or the whole movie, was there already.
+    /// The part, its measurements or the whole movie were there already.
     case wasThere
     case encoded(PartReceipt)
   }
@@ -52,23 +52,88 @@ package struct PartEncoder: Sendable {
     warn: @escaping @Sendable (Diagnostic) -> Void
   ) async throws -> Outcome {
     guard folder.movie(plan) == nil, try !isIntact() else { return .wasThere }
-    try checkProgram()
-    try Self.checkInput(plan)
-    _ = try folder.times(of: plan)
+    try check()
+    var values = plan.values
+    var limits: [(name: String, value: String)] = []
+    if plan.isTwoPass {
+      let bitrate = try RateShares.shares(folder, plan, key: key).bitrates[number]
+      guard folder.measure(number, plan, key: key) != nil else {
+        throw PartError(
+          .repeatable, "part \(number) has not been measured, or its measurements are damaged",
+          help: "gst-spatial part \(folder.path) \(number) --measure")
+      }
+      values.removeAll { $0.hasPrefix("bitrate=") }
+      values += ["bitrate=\(bitrate)", "pass=pass2", "pass-file=\(folder.statistics(number))"]
+      let buffer = try plan.rate().buffer
+      limits = [
+        ("max-bitrate", "\(buffer.maximumRate)"), ("vbv-buffer-size", "\(buffer.size)"),
+      ]
+    }
     let start = ContinuousClock.now
     let draft = folder.draft(number)
     defer { removeDrafts() }
-    try await run(pipelinePath, registry, draft, warn: warn)
+    try await run(pipelinePath, registry, draft, values, limits, warn: warn)
     try SmallFiles.sync(file: draft)
-    let receipt = PartReceipt(
-      key: key, hash: try FileHash.hash(ofFile: draft), size: SmallFiles.size(of: draft) ?? 0,
-      pictureCount: try countPictures(draft), coreSeconds: Self.coreSeconds,
-      seconds: start.duration(to: .now) / .seconds(1), finished: Int64(time(nil)),
-      host: SmallFiles.owner)
+    let receipt = receipt(
+      since: start, hash: try FileHash.hash(ofFile: draft), size: SmallFiles.size(of: draft) ?? 0,
+      pictureCount: try countPictures(draft))
     try SmallFiles.move(draft, to: folder.partFile(number))
     try SmallFiles.write(
       Array((receipt.json.line + "\n").utf8), to: folder.receiptFile(number))
     return .encoded(receipt)
+  }
+
+  /// Runs the first of two passes over the part, unless that was done: what its pictures need.
+  ///
+  /// - Parameters: as of ``encode(_:_:warn:)``.
+  /// - Throws: a ``PartError``, or the ``RunFailure`` or ``PipelineProblems`` of the pipeline.
+  package func measure(
+    _ pipelinePath: String, _ registry: InstalledElements,
+    warn: @escaping @Sendable (Diagnostic) -> Void
+  ) async throws -> Outcome {
+    guard plan.isTwoPass else {
+      throw PartError(
+        .final, "the plan has one pass, which measures nothing",
+        help: "leave out --measure, or plan with --two-pass")
+    }
+    guard folder.movie(plan) == nil, folder.measure(number, plan, key: key) == nil else {
+      return .wasThere
+    }
+    try check()
+    let start = ContinuousClock.now
+    let (draft, statistics) = (folder.draft(number), folder.statisticsDraft(number))
+    defer { removeDrafts() }
+    try await run(
+      pipelinePath, registry, draft, plan.values + ["pass=pass1", "pass-file=\(statistics)"],
+      warn: warn)
+    let receipt = receipt(
+      since: start, hash: try folder.statisticsHash(statistics),
+      size: try pictureBytes(draft), pictureCount: try countPictures(draft))
+    let name = statistics.dropFirst(folder.path.count + 1)
+    for file in folder.statisticsFiles(statistics) {
+      let path = "\(folder.path)/\(file)"
+      try SmallFiles.sync(file: path)
+      try SmallFiles.move(path, to: folder.statistics(number) + file.dropFirst(name.count))
+    }
+    try SmallFiles.write(
+      Array((receipt.json.line + "\n").utf8), to: folder.measureFile(number))
+    return .encoded(receipt)
+  }
+
+  private func receipt(
+    since start: ContinuousClock.Instant, hash: String, size: Int, pictureCount: Int
+  ) -> PartReceipt {
+    PartReceipt(
+      key: key, hash: hash, size: size, pictureCount: pictureCount, coreSeconds: Self.coreSeconds,
+      seconds: start.duration(to: .now) / .seconds(1), finished: Int64(time(nil)),
+      host: SmallFiles.owner)
+  }
+
+  /// Throws if this program cannot make the part, or if its input is not the one that was planned.
+  private func check() throws(PartError) {
+    try checkProgram()
+    try Self.checkInput(plan)
+    _ = try folder.times(of: plan)
   }
 
   /// Whether the part is there, with the bytes that its receipt says.
@@ -103,13 +168,13 @@ package struct PartEncoder: Sendable {
   }
 
   private func run(
-    _ pipelinePath: String, _ registry: InstalledElements, _ draft: String,
-    warn: @escaping @Sendable (Diagnostic) -> Void
+    _ pipelinePath: String, _ registry: InstalledElements, _ draft: String, _ values: [String],
+    _ limits: [(name: String, value: String)] = [], warn: @escaping @Sendable (Diagnostic) -> Void
   ) async throws {
     plan.setCreationTime()
-    let arguments = ["input=\(plan.input)", "output=\(draft)"] + plan.values
+    let arguments = ["input=\(plan.input)", "output=\(draft)"] + values
     let whole = try HostedPipeline.load(pipelinePath, arguments: arguments, registry: registry)
-    let graph = whole.graph.withPicturesAlone()
+    let graph = whole.graph.withPicturesAlone().setting(limits, ofType: "mvhevcmux")
     try Self.checkRange(graph, plan.pipeline)
     let range = [
       (name: "times", value: folder.timesFile), ("first", "\(pictures.lowerBound)"),
@@ -152,6 +217,13 @@ package struct PartEncoder: Sendable {
         "part \(number) has \(count) pictures, and the plan has \(pictures.count) for it")
     }
     return count
+  }
+
+  /// Returns the bytes of the pictures of a file.
+  private func pictureBytes(_ path: String) throws -> Int {
+    let samples = try MovieReader(path: path).movie.tracks.first { $0.handlerType == "vide" }?
+      .samples
+    return (0..<pictures.count).reduce(0) { $0 + Int(samples?.sample(at: $1)?.size ?? 0) }
   }
 
   /// Removes what a failed run has left under this process's own name.

@@ -31,15 +31,20 @@ package struct ConversionPlan: Equatable, Sendable {
   package var runningTimeShift: Int64
   /// SHA-256 of the list of the pictures' times.
   package var timesHash: String
+  /// Whether all parts are measured before the first one is encoded, so that the bitrate among
+  /// `values` is met over all of them (``RateShares``).
+  package var isTwoPass: Bool
 
   package init(
     x265: Int, input: String, identity: InputIdentity, output: String, pipeline: String,
-    values: [String], creationTime: Int64, times: PictureTimes, cuts: [Int], end: Int? = nil
+    values: [String], creationTime: Int64, times: PictureTimes, cuts: [Int], end: Int? = nil,
+    isTwoPass: Bool = false
   ) throws(PartError) {
     (self.x265, self.input, self.identity, self.output) = (x265, input, identity, output)
     (self.pipeline, self.values, self.creationTime) = (pipeline, values, creationTime)
     (pictureCount, self.cuts) = (times.times.count, cuts)
     self.end = end ?? times.times.count
+    self.isTwoPass = isTwoPass
     runningTimeShift = times.runningTimeShift
     timesHash = try FileHash.hash(of: times.bytes)
   }
@@ -62,7 +67,9 @@ package struct ConversionPlan: Equatable, Sendable {
     get throws(PartError) { try FileHash.hash(of: Array(JSON.object(fields).line.utf8)) }
   }
 
-  private var settings: String { values.joined(separator: " ") }
+  private var settings: String {
+    (values + (isTwoPass ? ["--two-pass"] : [])).joined(separator: " ")
+  }
 
   /// The name of the first field in which two plans differ, in words; nil if they are for the same
   /// movie. The time of planning does not count.
@@ -75,7 +82,7 @@ package struct ConversionPlan: Equatable, Sendable {
       ("the output", output == other.output), ("the pipeline", pipeline == other.pipeline),
       (
         "the settings (\(other.settings) and \(settings))",
-        values == other.values
+        values == other.values && isTwoPass == other.isTwoPass
       ),
       ("the times of the pictures", timesHash == other.timesHash),
       ("the range", pictures == other.pictures),
@@ -98,6 +105,7 @@ extension ConversionPlan {
       ("creation-time", .integer(creationTime)), ("pictures", JSON(pictureCount)),
       ("running-time-shift", .integer(runningTimeShift)), ("times-sha256", .string(timesHash)),
       ("parts", .array(cuts.map { JSON($0) })), ("end", JSON(end)),
+      ("passes", JSON(isTwoPass ? 2 : 1)),
     ]
   }
 
@@ -150,6 +158,7 @@ extension ConversionPlan {
     self.values = values.compactMap(\.text)
     self.cuts = cuts.compactMap { $0.whole.flatMap { Int(exactly: $0) } }
     end = try whole("end")
+    isTwoPass = try whole("passes") == 2
     guard values.count == self.values.count, cuts.count == self.cuts.count,
       self.cuts.first ?? -1 >= 0, end <= pictureCount,
       zip(self.cuts, self.cuts.dropFirst() + [end]).allSatisfy({ $0 < $1 }),

@@ -30,6 +30,17 @@ package struct WorkFolder: Sendable {
     "\(path)/\(Self.name(number)).\(SmallFiles.owner).mov"
   }
 
+  /// `part-00017.pass`: what the names of the encoder's statistics of the first pass begin with.
+  package func statistics(_ number: Int) -> String { "\(path)/\(Self.name(number)).pass" }
+  /// The same while this process writes them.
+  package func statisticsDraft(_ number: Int) -> String {
+    "\(path)/\(Self.name(number)).\(SmallFiles.owner).incomplete.pass"
+  }
+  /// `part-00017.pass.json`: the receipt of the first pass.
+  package func measureFile(_ number: Int) -> String { statistics(number) + ".json" }
+  /// The bitrate of each part of two passes.
+  package var sharesFile: String { "\(path)/shares.json" }
+
   private static func name(_ number: Int) -> String {
     let digits = String(number)
     return "part-" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
@@ -110,6 +121,29 @@ package struct WorkFolder: Sendable {
     return receipt
   }
 
+  /// Returns the receipt of the first pass of a part; nil if the part has to be measured.
+  package func measure(_ number: Int, _ plan: ConversionPlan, key: String) -> PartReceipt? {
+    guard let bytes = try? SmallFiles.bytes(of: measureFile(number)),
+      let receipt = PartReceipt(parsing: bytes), receipt.key == key,
+      receipt.pictureCount == plan.pictures(ofPart: number)?.count,
+      receipt.hash == (try? statisticsHash(statistics(number)))
+    else { return nil }
+    return receipt
+  }
+
+  /// The files of statistics whose names begin with a path, and a dot.
+  func statisticsFiles(_ start: String) -> [String] {
+    let name = start.dropFirst(path.count + 1) + "."
+    return SmallFiles.names(in: path).filter { $0.hasPrefix(name) && !$0.hasSuffix(".json") }
+  }
+
+  /// Returns the hash of all statistics whose names begin with a path.
+  func statisticsHash(_ start: String) throws(PartError) -> String {
+    var hashes = ""
+    for name in statisticsFiles(start) { hashes += try FileHash.hash(ofFile: "\(path)/\(name)") }
+    return try FileHash.hash(of: Array(hashes.utf8))
+  }
+
   /// The receipt of the movie, if it has been joined and is still there; nil if it has not.
   package func movie(_ plan: ConversionPlan) -> PartReceipt? {
     guard let bytes = try? SmallFiles.bytes(of: movieReceipt),
@@ -125,6 +159,7 @@ package struct WorkFolder: Sendable {
     for name in SmallFiles.names(in: path) where Self.isPart(name) || Self.isDraft(name) {
       SmallFiles.remove("\(path)/\(name)")
     }
+    SmallFiles.remove(sharesFile)
   }
 
   /// Removes all that a conversion has left, and the folder if nothing else is in it.
@@ -134,19 +169,21 @@ package struct WorkFolder: Sendable {
     rmdir(path)
   }
 
-  /// Whether a name is `part-00017.mov`, `part-00017.json` or that of one of their drafts.
+  /// Whether a name is `part-00017.mov`, `part-00017.json`, that of a file of the first pass or of
+  /// one of their drafts.
   private static func isPart(_ name: String) -> Bool {
     guard name.hasPrefix("part-") else { return false }
     let rest = name.dropFirst("part-".count)
     let digits = rest.prefix { $0.isASCII && $0.isNumber }
     return digits.count >= 5 && rest.dropFirst(digits.count).hasPrefix(".")
-      && [".mov", ".json", ".incomplete"].contains { name.hasSuffix($0) }
+      && ([".mov", ".json", ".incomplete"].contains { name.hasSuffix($0) }
+        || rest.contains(".pass."))
   }
 
   /// Whether a name is that of a draft of another file of the folder.
   private static func isDraft(_ name: String) -> Bool {
     name.hasSuffix(".incomplete")
-      && ["plan.json.", "times.", "movie.json."].contains { name.hasPrefix($0) }
+      && ["plan.json.", "times.", "movie.json.", "shares.json."].contains { name.hasPrefix($0) }
   }
 
   /// The parts that processes seem to be at work on: the names of files that are not finished.

@@ -142,11 +142,11 @@ struct ConvertCommand: AsyncParsableCommand {
     let files = try files()
     guard
       work == nil && !isRange
-        || files.other == nil && !twoPass && !dryRun && [nil, .mvhevc].contains(to)
+        || files.other == nil && !dryRun && [nil, .mvhevc].contains(to)
     else {
       throw ValidationError(
         "\(isRange ? "--from and --until are" : "--work is") for one movie that becomes a spatial "
-          + "one, without --two-pass and --dry-run.")
+          + "one, without --dry-run.")
     }
   }
 
@@ -253,7 +253,7 @@ struct ConvertCommand: AsyncParsableCommand {
       input: files.input, output: output, values: values, layout: choice,
       namesLayout: layout.layout != nil || layout.projection != nil,
       partDuration: parts?.duration ?? PartCuts.defaultDuration,
-      range: (from?.duration, until?.duration), work: work)
+      range: (from?.duration, until?.duration), isTwoPass: twoPass, work: work)
     try await reportingPartErrors {
       try await PartsConversion(
         maker: maker, jobs: jobs ?? JobPool.suitableCount, overwrites: force, isQuiet: quiet,

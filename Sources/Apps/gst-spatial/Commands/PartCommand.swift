@@ -18,6 +18,8 @@ struct PartCommand: AsyncParsableCommand {
       EXAMPLES
         gst-spatial part work 0
         gst-spatial part work 0 --quiet
+
+      A plan of two passes has all parts measured first, with --measure.
       """)
 
   @Argument(help: "The folder of the plan.", completion: .directory)
@@ -25,6 +27,9 @@ struct PartCommand: AsyncParsableCommand {
 
   @Argument(help: "The number of the part, from 0.")
   var number: Int?
+
+  @Flag(help: "Run the first of two passes.")
+  var measure = false
 
   @Flag(name: .shortAndLong, help: "Print only warnings and errors.")
   var quiet = false
@@ -40,15 +45,21 @@ struct PartCommand: AsyncParsableCommand {
       let plan = try work.plan()
       let encoder = try PartEncoder(work, part: number)
       let path = try Installation.path(ofPipeline: plan.pipeline)
-      let outcome = try await encoder.encode(path, Installation.prepare(), warn: printWarning)
+      let registry = Installation.prepare()
+      let outcome =
+        measure
+        ? try await encoder.measure(path, registry, warn: printWarning)
+        : try await encoder.encode(path, registry, warn: printWarning)
       guard !quiet else { return }
       switch outcome {
-      case .wasThere: Terminal.error.line("part \(number) of \(plan.cuts.count) is there")
-      case .encoded(let receipt):
+      case .wasThere:
         Terminal.error.line(
-          "part \(number) of \(plan.cuts.count): \(receipt.pictureCount) pictures, "
-            + "\(NumberFormat.size(receipt.size)), in \(NumberFormat.decimal(receipt.seconds, 1)) s"
-        )
+          "part \(number) of \(plan.cuts.count) \(measure ? "has been measured" : "is there")")
+      case .encoded(let receipt):
+        let part = "part \(number) of \(plan.cuts.count)\(measure ? ", measured" : "")"
+        Terminal.error.line(
+          "\(part): \(receipt.pictureCount) pictures, \(NumberFormat.size(receipt.size)), in "
+            + "\(NumberFormat.decimal(receipt.seconds, 1)) s")
       }
     }
   }

@@ -14,8 +14,12 @@ struct PlanCommand: AsyncParsableCommand {
 
       EXAMPLES
         gst-spatial plan side-by-side.mp4 spatial.mov --work parts
-        gst-spatial plan side-by-side.mp4 spatial.mov --work parts --parts 60s quality=20
+        gst-spatial plan side-by-side.mp4 spatial.mov --work w --parts 60s quality=20
         gst-spatial plan side-by-side.mp4 spatial.mov --work parts --until 0.6
+        gst-spatial plan side-by-side.mp4 b.mov --work w --two-pass bitrate=900
+
+      With --two-pass, 'gst-spatial part FOLDER NUMBER --measure' comes first, for each part; when \
+      all parts have been measured, each is encoded with the bits that it needs.
       """)
 
   @Argument(help: "The movie to convert.", completion: .file())
@@ -38,6 +42,9 @@ struct PlanCommand: AsyncParsableCommand {
 
   @OptionGroup var layout: LayoutOptions
 
+  @Flag(help: "Meet bitrate=… over all parts, at an even quality.")
+  var twoPass = false
+
   @Flag(help: "Print the plan as JSON.")
   var json = false
 
@@ -55,7 +62,7 @@ struct PlanCommand: AsyncParsableCommand {
         input: input, output: output, values: values, layout: choice,
         namesLayout: layout.layout != nil || layout.projection != nil,
         partDuration: parts?.duration ?? PartCuts.defaultDuration,
-        range: (from?.duration, until?.duration), work: WorkFolder(work)
+        range: (from?.duration, until?.duration), isTwoPass: twoPass, work: WorkFolder(work)
       ).plan()
     }
     if plan.cuts.count > 1000 {

@@ -34,16 +34,11 @@ struct PartsConversion: Sendable {
       "\(plan.cuts.count) parts; \(plan.cuts.count - missing.count) are there",
       [("event", "plan"), ("parts", JSON(plan.cuts.count)), ("missing", JSON(missing.count))])
     let failures = Failures()
-    await JobPool.run(
-      count: missing.count, limit: jobs, tries: Self.tries, stopsAtFailure: true,
-      arguments: { ["part", work.path, "\(missing[$0])", "--quiet"] },
-      ended: { job, result in
-        failures.note(part: missing[job], result) { messages in
-          for message in messages { tell(message) }
-          note(part: missing[job], of: plan)
-        }
-      })
-    if let error = failures.first { throw error }
+    if plan.isTwoPass, !missing.isEmpty {
+      let unmeasured = plan.cuts.indices.filter { work.measure($0, plan, key: key) == nil }
+      try await run(unmeasured, of: plan, measure: true, failures)
+    }
+    try await run(missing, of: plan, measure: false, failures)
     guard let pipelines = Installation.pipelines else {
       throw PipelineProblems(Installation.missingPipelines)
     }
@@ -51,6 +46,27 @@ struct PartsConversion: Sendable {
       pipelines: pipelines, Installation.prepare(), overwrites: overwrites, keepsParts: false,
       warn: { tell("\($0.severity.rawValue): \($0.message)") })
     note(plan.output, [("event", "end"), ("output", .string(plan.output))])
+  }
+
+  /// Encodes or measures parts, each in a process.
+  private func run(
+    _ parts: [Int], of plan: ConversionPlan, measure: Bool, _ failures: Failures
+  ) async throws {
+    await JobPool.run(
+      count: parts.count, limit: jobs, tries: Self.tries, stopsAtFailure: true,
+      arguments: {
+        ["part", maker.work.path, "\(parts[$0])", "--quiet"] + (measure ? ["--measure"] : [])
+      },
+      ended: { job, result in
+        failures.note(part: parts[job], result) { messages in
+          for message in messages { tell(message) }
+          let what = measure ? "measured part" : "part"
+          note(
+            "\(what) \(parts[job]) of \(plan.cuts.count)",
+            [("event", measure ? "measured" : "part"), ("part", JSON(parts[job]))])
+        }
+      })
+    if let error = failures.first { throw error }
   }
 
   /// Tells a warning or a note.
@@ -61,10 +77,6 @@ struct PartsConversion: Sendable {
     } else {
       Terminal.error.line(message)
     }
-  }
-
-  private func note(part: Int, of plan: ConversionPlan) {
-    note("part \(part) of \(plan.cuts.count)", [("event", "part"), ("part", JSON(part))])
   }
 
   private func note(_ text: String, _ fields: [(String, JSON)]) {

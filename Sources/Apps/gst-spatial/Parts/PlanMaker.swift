@@ -18,6 +18,8 @@ struct PlanMaker {
   let partDuration: Duration
   /// The part of the movie to convert, in its own times; nil for its beginning and its end.
   var range: (from: Duration?, until: Duration?) = (nil, nil)
+  /// Whether a bitrate is met over all parts, by two passes.
+  var isTwoPass = false
   let work: WorkFolder
 
   /// The parameters that belong to the conversion as a whole, or to a single pass.
@@ -42,6 +44,9 @@ struct PlanMaker {
     let settings =
       chosen.filter { !$0.hasPrefix("input=") && !$0.hasPrefix("output=") }
       + ConversionChoice.usable(values, by: pipeline)
+    if isTwoPass, let reason = TwoPassFiles.refusal(pipeline, settings) {
+      throw PartError(.final, reason)
+    }
     try check(settings)
     try checkPipeline(pipeline, settings)
     let times = try await PictureTimes.scan(input)
@@ -52,7 +57,7 @@ struct PlanMaker {
       values: settings, creationTime: creationTime, times: times,
       cuts: PartCuts.cuts(
         pictures: pictures, rate: times.rate, partDuration: partDuration,
-        keyframeDistance: Self.keyframeDistance), end: pictures.upperBound)
+        keyframeDistance: Self.keyframeDistance), end: pictures.upperBound, isTwoPass: isTwoPass)
     return try work.adopt(plan, times)
   }
 
@@ -76,12 +81,12 @@ struct PlanMaker {
       if Self.refused.contains(name) {
         throw PartError(.final, "'\(name)' cannot be set for a conversion in parts")
       }
-      guard name == "bitrate", setting != "bitrate=0" else { continue }
+      guard name == "bitrate", setting != "bitrate=0", !isTwoPass else { continue }
       throw PartError(
         .final,
         "a bitrate cannot be met in parts in one pass: each part would get the same rate, whether "
           + "it needs it or not, and the movie would look much worse",
-        help: "leave it out and set quality=…, or convert in one piece with --two-pass")
+        help: "add --two-pass, which measures all parts first, or set quality=… in its place")
     }
   }
 

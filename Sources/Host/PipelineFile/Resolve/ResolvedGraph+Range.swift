@@ -41,6 +41,29 @@ extension ResolvedGraph {
     inserting(type, on: pictureLinks, properties: properties)
   }
 
+  /// Returns the graph with properties of all elements of a type set, whatever the file sets them
+  /// to.
+  package func setting(
+    _ properties: [(name: String, value: String)], ofType type: String
+  ) -> ResolvedGraph {
+    var result = self
+    for (index, element) in elements.enumerated() where element.type.known == type {
+      let place = element.location
+      let others = element.properties.filter { property in
+        !properties.contains { $0.name == property.name }
+      }
+      result.elements[index] = Element(
+        name: element.name, type: element.type, typeLocation: element.typeLocation,
+        properties: others
+          + properties.map {
+            Property(
+              name: $0.name, nameLocation: place, value: .text(.known($0.value), place),
+              location: place)
+          }, location: place, isNamed: element.isNamed, isOptional: element.isOptional)
+    }
+    return result
+  }
+
   /// Returns the graph with an element on each of some links.
   ///
   /// - Parameters:

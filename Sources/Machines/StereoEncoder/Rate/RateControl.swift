@@ -36,19 +36,21 @@ extension RateControl {
   /// The highest rate accepted, in kbit/s: level 6.2, high tier, allows 800,000 for one layer.
   private static let highestRate = 1_600_000
 
+  /// The lowest rate accepted, in kbit/s: an eye's share of less than a few rounds to zero.
+  package static let lowestRate = 16
+
   func validate() throws(StereoEncoderError) {
     switch self {
     case .quality(let crf, let buffer):
       guard (0...51).contains(crf) else {
         throw .setting(name: "quality", reason: "\(crf) is outside 0...51")
       }
-      try buffer?.validate(name: "quality", minimumRate: 16)
+      try buffer?.validate(name: "quality", minimumRate: Self.lowestRate)
     case .bitrate(let rate, let buffer):
-      // A share of less than a few kbit/s rounds to zero.
-      guard (16...Self.highestRate).contains(rate) else {
+      guard (Self.lowestRate...Self.highestRate).contains(rate) else {
         throw .setting(
           name: "bitrate",
-          reason: "\(rate) kbit/s is outside 16...\(Self.highestRate)"
+          reason: "\(rate) kbit/s is outside \(Self.lowestRate)...\(Self.highestRate)"
             + (rate > Self.highestRate ? "; if it is in bit/s, divide it by 1000" : ""))
       }
       try buffer?.validate(name: "bitrate", minimumRate: rate)
@@ -63,7 +65,7 @@ extension RateControl {
   }
 
   /// The buffer of both eyes; nil without limits.
-  var effectiveBuffer: VideoBuffer? {
+  package var effectiveBuffer: VideoBuffer? {
     switch self {
     case .quality(_, let buffer): return buffer
     case .bitrate(let rate, let buffer):

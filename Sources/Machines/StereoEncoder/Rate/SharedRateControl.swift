@@ -236,17 +236,17 @@ struct RatePlan: Sendable {
 
 /// The decoder's coded picture buffer (H.265 Annex C): it fills at a constant rate, up to its size,
 /// and each access unit is removed at once. All values are in bits.
-struct VideoBufferModel {
-  let size: Double
+package struct VideoBufferModel {
+  package let size: Double
   /// The input from one picture to the next.
   let refill: Double
   /// The fullness before the next access unit is removed; below 0 if one came too late.
-  private(set) var fill: Double
+  package private(set) var fill: Double
 
   /// The initial fullness in x265, relative to the size.
   private static let initialFill = 0.9
 
-  init(_ buffer: RateControl.VideoBuffer, framesPerSecond: Double) {
+  package init(_ buffer: RateControl.VideoBuffer, framesPerSecond: Double) {
     refill = Double(buffer.maximumRate) * 1000 / framesPerSecond
     // As in x265, at least the input of one picture.
     size = max(Double(buffer.size) * 1000, refill)
@@ -254,7 +254,7 @@ struct VideoBufferModel {
   }
 
   /// Removes an access unit, and fills the buffer up to the next.
-  mutating func remove(_ bits: Double) {
+  package mutating func remove(_ bits: Double) {
     fill = max(min(size, fill - bits + refill), -size)
   }
 }
