@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import Foundation
+import ISOBMFF
 import TestKit
 import Testing
 
@@ -52,6 +53,25 @@ struct EngineTests {
     #expect(isSame)
     #expect(result.output.contains("ExitCode=2:0"), "\(result.output)")
     #expect(!folder.names.contains("joined"))
+  }
+
+  @Test("the lines of docs/scale.md run")
+  func page() async throws {
+    try await folder.movie("side-by-side.mp4", frames: 30)
+    try FileManager.default.createDirectory(
+      atPath: folder.path("films"), withIntermediateDirectories: false)
+    try await folder.movie("films/film.mp4", frames: 10)
+    let page = try DocumentedLines(Repository.url.appending(path: "docs/scale.md"))
+    #expect(page.commands.count == 8)
+    for command in page.commands {
+      let result = try folder.shell(command)
+      #expect(result.status == 0, "\(command): \(result.errors)")
+    }
+    for name in [
+      "spatial.mov", "planned.mov", "limited.mov", "scene.mov", "spatial/film_MVHEVC.mov",
+    ] {
+      #expect(try MovieFile(folder.path(name)).videoEntry().lhvC != nil, "\(name)")
+    }
   }
 
   @Test("the files of Kubernetes are right by its rules for jobs")

@@ -41,7 +41,7 @@ struct ElementPageTests {
     let folder = try await ReadmeTests.folderWithMovies(
       hasDisc: page.commands.contains { $0.contains("disc.") })
     #expect(!page.commands.isEmpty)
-    for command in page.commands {
+    for command in page.commands.map(DocumentedLines.sized) {
       let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
       #expect(result.status == 0 && !result.output.contains("ERROR"), "\(result.output)")
       guard !command.contains("mvhevchlssink name=") else {

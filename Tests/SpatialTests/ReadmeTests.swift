@@ -20,7 +20,8 @@ struct ReadmeTests {
   func pipelineRuns(_ command: String) async throws {
     try BuiltPlugin.require()
     let folder = try await Self.folderWithMovies(hasDisc: command.contains("disc."))
-    let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
+    let line = DocumentedLines.sized(command)
+    let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
     #expect(result.status == 0, "\(result.output)")
     #expect(!result.output.contains("ERROR"), "\(result.output)")
 
@@ -49,7 +50,7 @@ struct ReadmeTests {
     }
     #expect(lines.count >= 5)
     let folder = try await Self.folderWithMovies(hasAudio: false)
-    for line in lines {
+    for line in lines.map(DocumentedLines.sized) {
       let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
       #expect(result.status == 0 && !result.output.contains("ERROR"), "\(line): \(result.output)")
     }
@@ -136,7 +137,7 @@ struct ReadmeTests {
     #expect(lines.count == 4)
     try FileManager.default.createDirectory(
       atPath: folder.path("browsers"), withIntermediateDirectories: false)
-    for line in lines {
+    for line in lines.map(DocumentedLines.sized) {
       // Two lines write streams of the same names.
       let place = line.contains("x264enc") ? folder.path("browsers") : folder.url.path
       let result = try Program.run(["bash", "-c", "cd '\(place)' && \(line)"])

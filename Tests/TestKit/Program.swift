@@ -44,7 +44,7 @@ public final class Program: Sendable {
     inherits: Bool = true,
     input text: String = "", errors: Errors = .apart
   ) throws {
-    guard ProcessInfo.processInfo.environment["GST_SPATIAL_TIER"] != "check" else {
+    guard Tier.current != "check" else {
       throw Failure("'make check' starts no processes; tag this test .process or .judge: \(words)")
     }
     process.executableURL = URL(filePath: "/usr/bin/env")

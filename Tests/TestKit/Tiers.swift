@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import Foundation
 public import Testing
+
+/// Which tests run.
+public enum Tier {
+  /// The tier that `scripts/test` runs: `check`, `test` or `all`.
+  public static let current = ProcessInfo.processInfo.environment["GST_SPATIAL_TIER"] ?? "all"
+}
 
 /// What a test needs, which decides the tier that it belongs to. `make check` runs the tests that
 /// have none of these tags.
