@@ -184,7 +184,7 @@ let package = Package(
       name: "MovieParts",
       dependencies: [
         "CCrypto", "GStreamer", "ISOBMFF", "MoviePlayer", "PipelineFile", "PipelineHost",
-        "StereoEncoder", "StereoMedia", "StereoVideo",
+        "StereoEncoder", "StereoMedia", "StereoVideo", "Web",
       ],
       path: "Sources/Apps/MovieParts", swiftSettings: strict),
     .executableTarget(

@@ -74,6 +74,32 @@ struct EngineTests {
     }
   }
 
+  @Test(
+    "Snakemake makes the movie of one process, and the schema of Kubernetes accepts its files",
+    .tags(.exhaustive))
+  func installedTools() async throws {
+    let tools = try folder.shell(
+      "python3 -m venv tools && tools/bin/pip install -q snakemake kubernetes-validate")
+    try #require(tools.status == 0, "\(tools.errors)")
+    try await folder.movie()
+    let reference = try folder.reference()
+    for (output, passes) in [("one.mov", ""), ("two.mov", "--two-pass bitrate=400 ")] {
+      let result = try folder.shell(
+        "tools/bin/snakemake -s '\(EngineFolder.engines)/Snakefile' --cores 2 --config input=a.mp4 "
+          + "output=$PWD/\(output) folder=\(output).parts "
+          + "options='--parts 2s \(passes)\(EngineFolder.options)'")
+      #expect(result.status == 0, "\(result.errors)")
+    }
+    let isSame = try folder.bytes("one.mov") == reference
+    #expect(isSame)
+    let rate = try MovieFile(folder.path("two.mov")).samples("vide").reduce(0) { $0 + $1.count }
+    #expect(rate < reference.count, "\(rate)")
+    let schema = try folder.shell(
+      "cd '\(EngineFolder.engines)' && '\(folder.path("tools"))'/bin/kubernetes-validate --strict "
+        + "parts-job.yaml join-job.yaml")
+    #expect(schema.status == 0, "\(schema.output)\(schema.errors)")
+  }
+
   @Test("the files of Kubernetes are right by its rules for jobs")
   func kubernetes() throws {
     for name in ["parts-job.yaml", "join-job.yaml"] {

@@ -114,6 +114,31 @@ struct SilenceTests {
   }
 
   @Test(
+    "video without keyframes where segments begin has a gap, which is told",
+    arguments: [false, true])
+  func rareKeyframes(parts: Bool) throws {
+    // Its second keyframe comes after 14 seconds, in the middle of a segment.
+    let rare = pictures(30 * 24, gop: 60).enumerated().map { index, sample in
+      var sample = sample
+      sample.isSync = index == 0 || index >= 421 && (index - 421) % 60 == 0
+      return sample
+    }
+    var sources = channel()
+    sources[1].samples = rare.map {
+      var sample = $0
+      sample.presentationTime = sample.decodeTime + 33_333_333
+      return sample
+    }
+    let disk = try play(settings(parts: parts), sources, seconds: 26)
+    try check(disk, Self.names)
+    #expect(disk.losses == ["video_0_mono"])
+    let lists = try Self.names.map { try disk.playlist("\($0)/index.m3u8") }
+    #expect((4...7).contains(lists[1].segments.count { $0.isGap }), "\(lists[1].text)")
+    #expect(!lists[0].segments.contains { $0.isGap } && !lists[2].segments.contains { $0.isGap })
+    #expect(lists[1].segments.count { $0.startsDiscontinuity } == 1, "\(lists[1].text)")
+  }
+
+  @Test(
     "video that stops has gaps while audio goes on, and comes back at a discontinuity",
     arguments: [false, true], [0, 300_000_000, 1_500_000_000] as [Int64])
   func stoppedVideo(parts: Bool, latency: Int64) throws {

@@ -13,6 +13,7 @@ final class Disk {
   var files: [String: [UInt8]] = [:]
   var segments: [PackagedSegment] = []
   var keyframes: [Int64] = []
+  var losses: [String] = []
   /// In the order in which they were written.
   var names: [String] = []
   private var rules = StreamRules()
@@ -34,6 +35,7 @@ final class Disk {
       case .removal(let path): files[path] = nil
       case .segment(let segment): segments.append(segment)
       case .keyframe(let time): keyframes.append(time)
+      case .loss(let rendition): losses.append(rendition)
       }
     }
     checkRules()

@@ -88,7 +88,8 @@ struct PackedEncoderTests {
         + "filesink location=\(path)")
     let entry = try MovieFile(path).videoEntry()
     #expect(entry.hvcC != nil && entry.lhvC != nil)
-    #expect(try samples().count == 30)
+    // The videorate within encodebin repeats the last picture in GStreamer 1.28.
+    #expect([30, 31].contains(try samples().count))
   }
 
   @Test("the installed profile makes a spatial movie with audio of a file", .tags(.process))

@@ -23,8 +23,8 @@ static inline CURLcode spatial_curl_set_pointer(
 }
 
 static inline CURLcode spatial_curl_set_writer(
-    void *set, CURL *curl, curl_write_callback writer) {
-  return ((SpatialCurlSet)set)(curl, CURLOPT_WRITEFUNCTION, writer);
+    void *set, CURL *curl, CURLoption option, curl_write_callback writer) {
+  return ((SpatialCurlSet)set)(curl, option, writer);
 }
 
 static inline CURLcode spatial_curl_status(void *get, CURL *curl, long *status) {

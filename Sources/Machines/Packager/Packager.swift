@@ -165,6 +165,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     let time = sample.presentationTime
     // It leads again if it is to, so that no other rendition starts a segment just before its
     // keyframe. Without keyframes, that ends.
+    guard sample.isSync || !tracks[index].isLost else { return false }
     tracks[index].isReturning = time &- last < settings.target &* 2
     if sample.isSync, let position = starts.position(of: tracks[index].sequence),
       tracks[index].comeBack(at: time, with: starts[position])
@@ -241,6 +242,9 @@ public struct Packager<Payload: Sendable>: Sendable {
           && (starts.last ?? .min) &- starts[position].time > settings.patience
           || tracks[index].isSilent
         guard cut != nil || tracks[index].hasEnded || isLate else { break }
+        if cut == nil, !tracks[index].hasEnded, tracks[index].lose(from: next.time) {
+          outputs.append(.loss(rendition: tracks[index].rendition.name))
+        }
         let waiting = tracks[index].pending.samples
         let count =
           cut
@@ -317,7 +321,7 @@ extension PackagerOutput {
       segment.start = segment.start &+ offset
       return .segment(segment)
     case .keyframe(let time): return .keyframe(at: time &+ offset)
-    case .file, .removal: return self
+    case .file, .removal, .loss: return self
     }
   }
 }

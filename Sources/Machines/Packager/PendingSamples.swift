@@ -94,6 +94,14 @@ struct PendingSamples<Payload: Sendable>: Sendable {
     isBack = count == first
   }
 
+  /// Drops the samples from the first one on that is shown at a time or later. The last format
+  /// stays that of the next sample.
+  mutating func drop(from time: Int64) {
+    let rest = samples.prefix { $0.presentationTime < time }.count
+    samples.removeSubrange(rest...)
+    for index in changes.indices { changes[index].position = min(changes[index].position, rest) }
+  }
+
   /// Shows the last one of the first `count` pictures until `end`.
   mutating func holdLast(of count: Int, until end: Int64) {
     guard count > 0 else { return }

@@ -168,6 +168,9 @@ public enum PackagerOutput<Payload: Sendable>: Sendable {
   case removal(path: String)
   /// A segment is complete and listed.
   case segment(PackagedSegment)
+  /// A video rendition has a gap until a keyframe of its own comes after the others' segments: it
+  /// had none where these begin, or came too late.
+  case loss(rendition: String)
   /// Every video rendition should have a keyframe at this time, in nanoseconds.
   case keyframe(at: Int64)
 }

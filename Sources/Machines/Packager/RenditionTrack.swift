@@ -23,6 +23,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var isSilent = false
   /// Whether samples of the silent rendition arrive again.
   var isReturning = false
+  /// Whether the rendition is silent because it has no keyframe where segments begin: others do not
+  /// prepare for its return before there is one.
+  private(set) var isLost = false
   /// Chunks of the open segment.
   private(set) var chunks: [Chunk] = []
   /// Presentation time at which the last segment ended, in nanoseconds.
@@ -92,13 +95,23 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Notes that the rendition gives nothing. The pending samples are written.
   mutating func fallSilent() {
-    (isSilent, isReturning) = (true, false)
+    (isSilent, isReturning, isLost) = (true, false, false)
     pending.fallSilent()
+  }
+
+  /// Passes over a rendition whose next segment would begin without a keyframe, up to its next one
+  /// after the segments of the others; returns whether that is so.
+  mutating func lose(from time: Int64) -> Bool {
+    guard rendition.isVideo, !isSilent else { return false }
+    fallSilent()
+    isLost = true
+    pending.drop(from: time)
+    return true
   }
 
   /// Continues with the next sample, at a discontinuity.
   mutating func comeBack() throws {
-    (isSilent, isReturning) = (false, false)
+    (isSilent, isReturning, isLost) = (false, false, false)
     pending.comeBack()
     try replace(by: pending.nextFormat ?? rendition)
   }
@@ -109,7 +122,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     guard startsDiscontinuity, start.startsDiscontinuity, chunks.isEmpty, pending.isEmpty,
       (time &- start.time).magnitude <= slack.magnitude
     else { return false }
-    (isSilent, isReturning) = (false, false)
+    (isSilent, isReturning, isLost) = (false, false, false)
     return true
   }
 

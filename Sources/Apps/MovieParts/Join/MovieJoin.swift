@@ -77,7 +77,8 @@ package struct MovieJoin: Sendable {
         "input": plan.input, "output": plan.output, "folder": folder.path,
         "first": folder.partFile(0),
       ], registry: registry)
-    let pipeline = try plan.isRange ? whole.with(limited(whole.graph)) : whole
+    let graph = whole.graph.reading(plan.input)
+    let pipeline = whole.with(plan.isRange ? try limited(graph) : graph)
     var options = PipelineRun.Options()
     options.overwrites = overwrites
     let start = ContinuousClock.now

@@ -174,7 +174,8 @@ package struct PartEncoder: Sendable {
     plan.setCreationTime()
     let arguments = ["input=\(plan.input)", "output=\(draft)"] + values
     let whole = try HostedPipeline.load(pipelinePath, arguments: arguments, registry: registry)
-    let graph = whole.graph.withPicturesAlone().setting(limits, ofType: "mvhevcmux")
+    let graph = whole.graph.reading(plan.input).withPicturesAlone().setting(
+      limits, ofType: "mvhevcmux")
     try Self.checkRange(graph, plan.pipeline)
     let range = [
       (name: "times", value: folder.timesFile), ("first", "\(pictures.lowerBound)"),

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import Glibc
+internal import Web
 
 /// The marks of the movie that was planned, without reading all of it: its size, and the hash of 64
 /// blocks of 64 KiB. Not its time of change, which copies do not keep.
 ///
-/// A change of a few bytes between the blocks is not noticed.
+/// A change of a few bytes between the blocks is not noticed. Of a movie on a server, the version
+/// that the server says takes the place of the hash.
 package struct InputIdentity: Equatable, Sendable {
   /// In bytes.
   package let size: Int
-  /// SHA-256 of the blocks.
+  /// SHA-256 of the blocks, or the entity tag.
   package let sample: String
 
   package init(size: Int, sample: String) { (self.size, self.sample) = (size, sample) }
@@ -18,6 +20,15 @@ package struct InputIdentity: Equatable, Sendable {
   ///
   /// - Throws: a ``PartError`` if it is not a file or cannot be read.
   package init(path: String) throws(PartError) {
+    if RemoteFile.isURL(path) {
+      do {
+        let file = try RemoteFile(path)
+        (size, sample) = (file.size, file.version)
+        return
+      } catch {
+        throw RemoteIndex.error(error, path)
+      }
+    }
     var status = stat()
     guard stat(path, &status) == 0 else {
       throw PartError(.final, "'\(path)' cannot be read: \(String(cString: strerror(errno)))")

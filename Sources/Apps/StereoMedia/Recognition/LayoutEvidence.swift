@@ -97,8 +97,10 @@ package struct LayoutEvidence: Sendable {
   package var pictures: PictureFinding?
 
   /// Creates evidence that consists of a file's name.
+  /// - Parameter path: of the movie, or its URL.
   package init(path: String) {
-    name = FileNameLayout(path: path)
+    let isURL = path.contains("://")
+    name = FileNameLayout(path: isURL ? String(path.prefix { !"?#".contains($0) }) : path)
   }
 }
 

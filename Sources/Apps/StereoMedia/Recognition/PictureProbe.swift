@@ -50,7 +50,8 @@ package final class PictureProbe: Sendable {
   private static func pipeline(_ path: String) throws -> Pipeline {
     let size = HalfComparison.size
     let pipeline = try Pipeline(
-      parsing: "filesrc name=source ! decodebin caps=video/x-raw ! videoconvert "
+      parsing:
+        "\(path.contains("://") ? "souphttpsrc" : "filesrc") name=source ! decodebin caps=video/x-raw ! videoconvert "
         + "! videoflip name=upright video-direction=auto ! videoconvert "
         + "! videoscale add-borders=false "
         + "! video/x-raw,format=GRAY8,width=\(size),height=\(size) ! fakesink name=sink")

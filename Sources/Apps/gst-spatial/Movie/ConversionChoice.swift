@@ -7,6 +7,7 @@ internal import PipelineFile
 internal import PipelineHost
 internal import StereoMedia
 internal import StereoVideo
+internal import Web
 
 /// Chooses the ready pipeline for a movie, and its parameters.
 struct ConversionChoice {
@@ -32,6 +33,8 @@ struct ConversionChoice {
   /// The files of a conversion.
   struct Files {
     var input: String
+    /// The URL of the input if it is on a server; `input` is then a file with its index.
+    var url: String?
     /// The right eye's movie, or with three paths for a spatial movie, the left eye's output.
     var other: String?
     /// Nil for a name made from that of the input.
@@ -74,7 +77,7 @@ struct ConversionChoice {
     let found: RecognizedLayout
     do throws(Refusal) {
       found = try await layout.recognize(
-        input, container, isOneOfTwo: files.other != nil || layout.firstTrack != nil)
+        files.url ?? input, container, isOneOfTwo: files.other != nil || layout.firstTrack != nil)
     } catch {
       guard let output = files.output, files.other == nil, access(output, R_OK) == 0,
         !Self.isSpatialMovie(output)
@@ -197,6 +200,10 @@ struct ConversionChoice {
 
   /// Throws if a file does not exist, cannot be read, or is something else, such as a folder.
   private func requireFile(_ path: String) throws(Refusal) {
+    guard !RemoteFile.isURL(path) else {
+      throw Refusal(
+        "'\(path)' is a URL: convert it in parts, with --work FOLDER, or download it first")
+    }
     guard access(path, R_OK) == 0 else {
       let reason = String(cString: strerror(errno))
       let slash = path.lastIndex(of: "/")

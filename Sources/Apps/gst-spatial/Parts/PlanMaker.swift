@@ -5,6 +5,7 @@ internal import MovieParts
 internal import PipelineFile
 internal import PipelineHost
 internal import StereoMedia
+internal import Web
 
 /// Makes the plan of a conversion in parts.
 struct PlanMaker {
@@ -32,14 +33,17 @@ struct PlanMaker {
   ///
   /// - Throws: a ``PartError``, or the problems of the pipeline.
   func plan() async throws -> ConversionPlan {
+    let index = RemoteFile.isURL(input) ? try RemoteIndex(input, in: temporaryFolder) : nil
+    var files = ConversionChoice.Files(input: index?.path ?? input, output: output)
+    if index != nil { files.url = input }
     let (pipeline, chosen): (String, [String])
     do {
       (pipeline, chosen) = try await ConversionChoice(
-        files: .init(input: input, output: output), values: values, to: .mvhevc, layout: layout,
-        pairing: .times, namesLayout: namesLayout
+        files: files, values: values, to: .mvhevc, layout: layout, pairing: .times,
+        namesLayout: namesLayout
       ).make()
     } catch let refusal as ConversionChoice.Refusal {
-      throw PartError(.final, refusal.reason)
+      throw PartError(.final, index?.renamed(refusal.reason) ?? refusal.reason)
     }
     let settings =
       chosen.filter { !$0.hasPrefix("input=") && !$0.hasPrefix("output=") }
@@ -49,7 +53,12 @@ struct PlanMaker {
     }
     try check(settings)
     try checkPipeline(pipeline, settings)
-    let times = try await PictureTimes.scan(input)
+    let times: PictureTimes
+    do {
+      times = try await PictureTimes.scan(files.input)
+    } catch let error as PartError {
+      throw PartError(error.kind, index?.renamed(error.message) ?? error.message, help: error.help)
+    }
     let pictures = try pictures(of: times)
     let plan = try ConversionPlan(
       x265: try ConversionPlan.installedX265(), input: absolute(input),
@@ -99,7 +108,12 @@ struct PlanMaker {
     try PartEncoder.checkRange(loaded.graph.withPicturesAlone(), pipeline)
   }
 
+  private var temporaryFolder: String {
+    getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+  }
+
   private func absolute(_ path: String) -> String {
+    guard !RemoteFile.isURL(path) else { return path }
     let canonical = LocalFiles().canonicalPath(of: path)
     guard !canonical.hasPrefix("/"), let folder = getcwd(nil, 0) else { return canonical }
     defer { free(folder) }

@@ -211,6 +211,17 @@ extension MVHEVCHLSSink.Streaming {
         }
       case .removal(let path): output.remove(path)
       case .segment(let segment): tell(segment)
+      case .loss(let rendition):
+        guard lost.insert(rendition).inserted else {
+          element.log.warning(element, "\(rendition) has no keyframe at a segment again")
+          continue
+        }
+        element.postWarning(
+          ElementError(
+            .failedStream,
+            "\(rendition) has no keyframe where the segments of the others begin, or comes too long "
+              + "after them: its playlist has a gap until its next keyframe after theirs. Let all "
+              + "encoders make keyframes at the same times, and without long delays."))
       case .keyframe(let time):
         for pad in element.pads.current.map(\.name) where pad.hasPrefix("video") {
           requestKeyframe(at: RunningTime(nanoseconds: time), on: pad)

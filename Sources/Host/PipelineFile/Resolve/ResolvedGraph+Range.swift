@@ -41,6 +41,26 @@ extension ResolvedGraph {
     inserting(type, on: pictureLinks, properties: properties)
   }
 
+  /// Returns the graph with a source for HTTP in place of one for files, where its location is a URL.
+  package func reading(_ input: String) -> ResolvedGraph {
+    guard input.contains("://") else { return self }
+    var result = self
+    for (index, element) in elements.enumerated() where element.type.known == "filesrc" {
+      let isInput = element.properties.contains { property in
+        guard property.name == "location", case .text(let text, _) = property.value else {
+          return false
+        }
+        return text.known == input
+      }
+      guard isInput else { continue }
+      result.elements[index] = Element(
+        name: element.name, type: .known("souphttpsrc"), typeLocation: element.typeLocation,
+        properties: element.properties, location: element.location, isNamed: element.isNamed,
+        isOptional: element.isOptional)
+    }
+    return result
+  }
+
   /// Returns the graph with properties of all elements of a type set, whatever the file sets them
   /// to.
   package func setting(

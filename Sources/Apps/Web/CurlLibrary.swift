@@ -3,8 +3,8 @@
 internal import CCurl
 internal import Glibc
 
-/// libcurl, which only pushing needs and which is opened for it: it brings libraries of its own
-/// that would slow down the start of all commands.
+/// libcurl, which only pushing and movies on servers need and which is opened for them: it brings
+/// libraries of its own that would slow down the start of all commands.
 struct CurlLibrary: @unchecked Sendable {
   typealias Handle = UnsafeMutableRawPointer
   typealias List = UnsafeMutablePointer<curl_slist>
@@ -64,7 +64,12 @@ struct CurlLibrary: @unchecked Sendable {
 
   /// Ignores the content of answers.
   func ignoreContent(of handle: Handle) {
-    _ = spatial_curl_set_writer(setOption, handle) { _, size, count, _ in size &* count }
+    set(CURLOPT_WRITEFUNCTION, writer: { _, size, count, _ in size &* count }, of: handle)
+  }
+
+  /// Sets a function that takes content or header fields.
+  func set(_ option: CURLoption, writer: curl_write_callback, of handle: Handle) {
+    _ = spatial_curl_set_writer(setOption, handle, option, writer)
   }
 
   /// The status of the last answer; 0 if there was none.
