@@ -138,6 +138,25 @@ struct SilenceTests {
     #expect(lists[1].segments.count { $0.startsDiscontinuity } == 1, "\(lists[1].text)")
   }
 
+  @Test("parts are as long as promised where pictures are shown for a moment", arguments: 0..<4)
+  func squeezed(first: Int) throws {
+    // A source that steps back by half a second: its timestamps are mended until they catch up.
+    let pictures = pictures(30 * 12, gop: 60).enumerated().map { index, sample in
+      var sample = sample
+      let start = 100 + first
+      let frames = index < start ? index : index < start + 15 ? start : index - 14
+      let moment = index > start && index < start + 15 ? Int64(index - start) * 2_000_000 : 0
+      sample.decodeTime = Int64(frames) * second / 30 + moment
+      sample.presentationTime = sample.decodeTime
+      return sample
+    }
+    let source = Source(rendition: video("video_0"), samples: pictures)
+    // The rules of streams are checked with each playlist.
+    let disk = try play(settings(parts: true), [source], seconds: 14)
+    try check(disk, ["video_0"])
+    #expect(try disk.playlist("video_0/index.m3u8").segments.count >= 5)
+  }
+
   @Test(
     "video that stops has gaps while audio goes on, and comes back at a discontinuity",
     arguments: [false, true], [0, 300_000_000, 1_500_000_000] as [Int64])

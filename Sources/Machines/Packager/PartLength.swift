@@ -34,11 +34,10 @@ struct PartLength: Sendable {
     max(longest, min(duration &+ duration / 100, max(segmentTarget, duration)))
   }
 
-  /// Whether a part may end after this many samples although its segment continues: it has 85 % of
-  /// the target, or there are no parts.
-  func allows(_ count: Int) -> Bool {
-    wanted == 0
-      || UInt64(clamping: count) &* (frame ?? wanted) >= target &- target / 100 &* 15
+  /// Whether a part of a duration, in nanoseconds, may end although its segment continues: it has
+  /// 85 % of the target, or there are no parts.
+  func allows(_ duration: UInt64) -> Bool {
+    wanted == 0 || duration >= target &- target / 100 &* 15
   }
 
   /// Notes that frames of another duration follow.

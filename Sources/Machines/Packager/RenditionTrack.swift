@@ -227,14 +227,35 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Returns the number of samples in the next chunk: a whole part, or fewer up to a keyframe. With
   /// an I-frame playlist, a keyframe has a chunk of its own.
   private func chunkLength(_ limit: Int, of count: Int) -> Int {
-    let limit = min(limit, count)
+    let limit = longEnough(min(limit, count), of: count)
     guard rendition.hasIFramePlaylist, limit > 1 else { return limit }
     if pending.first?.isSync ?? false { return 1 }
     let next = pending.samples.prefix(limit).dropFirst().firstIndex { $0.isSync }
     // No part but the last one of a segment may be much shorter than the others
     // (draft-pantos-hls-rfc8216bis 4.4.4.9): such a keyframe is not in the I-frame playlist.
-    guard let next, part.allows(next) else { return limit }
+    guard let next, part.allows(span(next)) else { return limit }
     return next
+  }
+
+  /// Returns a number of samples of at most `count` that lasts as long as a part has to. Where
+  /// times are mended, samples can be much shorter than frames.
+  private func longEnough(_ limit: Int, of count: Int) -> Int {
+    var length = limit
+    while length > 0, length < count, !part.allows(span(length)) {
+      guard span(length + 1) <= part.target else { break }
+      length += 1
+    }
+    return length
+  }
+
+  /// Returns how long the first pending samples last, in nanoseconds.
+  private func span(_ count: Int) -> UInt64 {
+    guard let first = pending.first, count > 0, count <= pending.count else { return 0 }
+    let last = pending[count - 1]
+    let end =
+      count < pending.count
+      ? pending[count].decodeTime : last.decodeTime &+ Int64(clamping: last.duration)
+    return UInt64(clamping: end &- first.decodeTime)
   }
 
   private mutating func cutChunk(

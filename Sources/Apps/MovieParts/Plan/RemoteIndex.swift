@@ -59,7 +59,7 @@ package final class RemoteIndex {
 
   deinit { unlink(path) }
 
-  /// Returns a text of what reads the file, about the movie.
+  /// Returns a message about the file as one about the movie.
   package func renamed(_ text: String) -> String { text.replacing(path, with: url) }
 
   /// Returns the bytes that make up the index: whole boxes, and the headers of the others.

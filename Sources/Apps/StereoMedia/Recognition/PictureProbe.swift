@@ -49,9 +49,10 @@ package final class PictureProbe: Sendable {
 
   private static func pipeline(_ path: String) throws -> Pipeline {
     let size = HalfComparison.size
+    let source = path.contains("://") ? "souphttpsrc" : "filesrc"
     let pipeline = try Pipeline(
       parsing:
-        "\(path.contains("://") ? "souphttpsrc" : "filesrc") name=source ! decodebin caps=video/x-raw ! videoconvert "
+        "\(source) name=source ! decodebin caps=video/x-raw ! videoconvert "
         + "! videoflip name=upright video-direction=auto ! videoconvert "
         + "! videoscale add-borders=false "
         + "! video/x-raw,format=GRAY8,width=\(size),height=\(size) ! fakesink name=sink")

@@ -3,8 +3,8 @@
 internal import CCurl
 internal import Glibc
 
-/// A file on a server of HTTP or HTTPS, of which any bytes can be read (RFC 9110 14). A URL may have
-/// a query, as those that object stores sign.
+/// A file on a server of HTTP or HTTPS that gives any of its bytes (RFC 9110 14). A URL may have a
+/// query, as those that object stores sign.
 package struct RemoteFile: Sendable {
   /// The reason that a file cannot be read.
   package struct Problem: Error, Equatable {
@@ -21,7 +21,7 @@ package struct RemoteFile: Sendable {
   package let url: String
   /// In bytes.
   package let size: Int
-  /// What changes with the content: the entity tag, else the time of the last change.
+  /// A mark that changes with the content: the entity tag, else the time of the last change.
   package let version: String
 
   /// Whether a path is the URL of such a file.
@@ -32,7 +32,7 @@ package struct RemoteFile: Sendable {
   /// Asks the server for the size and the version of a file, by its first byte: a URL that is
   /// signed for reading allows nothing else.
   ///
-  /// - Throws: a ``Problem`` if there is no such file, or if the server does not give parts of files.
+  /// - Throws: a ``Problem`` if there is no such file, or if the server gives no parts of files.
   package init(_ url: String) throws(Problem) {
     self.url = url
     let answer = try Self.request(url, 0..<1)
@@ -67,7 +67,7 @@ package struct RemoteFile: Sendable {
 
   // MARK: Requests
 
-  /// An answer of which no more is kept than was asked for.
+  /// An answer. No more of it is kept than was asked for.
   private final class Answer {
     let limit: Int
     var content: [UInt8] = []

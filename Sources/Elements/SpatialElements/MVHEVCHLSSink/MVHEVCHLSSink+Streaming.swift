@@ -219,9 +219,9 @@ extension MVHEVCHLSSink.Streaming {
         element.postWarning(
           ElementError(
             .failedStream,
-            "\(rendition) has no keyframe where the segments of the others begin, or comes too long "
-              + "after them: its playlist has a gap until its next keyframe after theirs. Let all "
-              + "encoders make keyframes at the same times, and without long delays."))
+            "\(rendition) has no keyframe where the segments of the others begin, or comes "
+              + "too long after them: its playlist has a gap until its next keyframe after theirs. "
+              + "Let all encoders make keyframes at the same times, and without long delays."))
       case .keyframe(let time):
         for pad in element.pads.current.map(\.name) where pad.hasPrefix("video") {
           requestKeyframe(at: RunningTime(nanoseconds: time), on: pad)

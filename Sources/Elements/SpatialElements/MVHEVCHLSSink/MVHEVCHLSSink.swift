@@ -47,7 +47,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     /// Whether writing a file has failed. Nothing more is written then, so the playlists on disk
     /// list only complete files.
     var isBroken = false
-    /// Renditions of which it was told that they have no keyframes where segments begin.
+    /// Renditions without keyframes where segments begin, which the user knows.
     var lost: Set<String> = []
     var hasPostedEnd = false
     var hasWarned = false

@@ -41,7 +41,7 @@ extension ResolvedGraph {
     inserting(type, on: pictureLinks, properties: properties)
   }
 
-  /// Returns the graph with a source for HTTP in place of one for files, where its location is a URL.
+  /// Returns the graph with a source for HTTP in place of one for files, if its location is a URL.
   package func reading(_ input: String) -> ResolvedGraph {
     guard input.contains("://") else { return self }
     var result = self
