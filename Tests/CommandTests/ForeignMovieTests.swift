@@ -98,7 +98,7 @@ struct ForeignMovieTests {
     arguments: [
       ("a.mkv", "flac"), ("a.mkv", "libopus"), ("a.mkv", "pcm_s16le"), ("a.mkv", "libvorbis"),
       ("a.mp4", "flac"), ("a.ts", "ac3"), ("a.avi", "libmp3lame"),
-    ])
+    ].sampled(4))
   func silence(name: String, coding: String) async throws {
     try await make(
       name,

@@ -118,7 +118,7 @@ struct PartRateTests {
   }
 
   @Test(
-    "Slurm and GNU parallel measure all parts before they encode them",
+    "Slurm and GNU parallel measure all parts before they encode them", .tags(.exhaustive),
     .enabled(if: getuid() == 0, "only root starts slurmd"))
   func engines() throws {
     let options = "--parts 2s --two-pass bitrate=400 packing=side-by-side preset=ultrafast"

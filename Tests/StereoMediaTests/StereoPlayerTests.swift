@@ -228,12 +228,12 @@ struct StereoPlayerTests {
     }
   }
 
-  @Test("two hundred seeks in a row, and from many tasks at once")
+  @Test("many seeks in a row, and from many tasks at once")
   func seeks() async throws {
     let path = try await Movies.spatial()
     let known = try await read(path)
     let player = try await player(path, audio: .automatic)
-    for round in 0..<200 {
+    for round in (0..<200).sampled(60) {
       let index = round * 17 % 40
       try await player.seek(to: known[index].time)
       #expect(player.frame()?.index == index)

@@ -91,17 +91,21 @@ struct ProgressBar: ProgressDisplay {
   static func text(_ progress: RunProgress, columns: Int) -> String {
     var facts = progress.facts
     let fraction = progress.framesLeft == nil ? progress.fraction : nil
-    var hasBar = fraction != nil
-    func text() -> String { facts.joined(separator: "  ") }
-    func room() -> Int { columns - text().count - (hasBar ? barWidths.lowerBound + 2 : 0) }
-    while room() < 0, facts.count > 2 { facts.removeLast() }
-    if room() < 0 { hasBar = false }
-    while room() < 0, facts.count > 1 { facts.removeLast() }
+    let smallest = fraction == nil ? 0 : barWidths.lowerBound + 2
+    while room(facts, columns) < smallest, facts.count > 2 { facts.removeLast() }
+    let hasBar = room(facts, columns) >= smallest
+    while !hasBar, room(facts, columns) < 0, facts.count > 1 { facts.removeLast() }
+    let text = facts.joined(separator: "  ")
     guard let fraction, hasBar else {
-      return String((facts.isEmpty ? "starting" : text()).prefix(max(0, columns)))
+      return String((facts.isEmpty ? "starting" : text).prefix(max(0, columns)))
     }
-    let width = min(barWidths.upperBound, barWidths.lowerBound + room())
-    return "\(bar(fraction, width: width))  \(text())"
+    let width = min(barWidths.upperBound, room(facts, columns) - 2)
+    return "\(bar(fraction, width: width))  \(text)"
+  }
+
+  /// Returns how many columns facts leave, which are fewer than none if there is no room for them.
+  private static func room(_ facts: [String], _ columns: Int) -> Int {
+    columns - facts.joined(separator: "  ").count
   }
 
   /// Returns a bar with a resolution of an eighth of a character.
