@@ -109,11 +109,9 @@ package struct PartEncoder: Sendable {
     let receipt = receipt(
       since: start, hash: try folder.statisticsHash(statistics),
       size: try pictureBytes(draft), pictureCount: try countPictures(draft))
-    let name = statistics.dropFirst(folder.path.count + 1)
-    for file in folder.statisticsFiles(statistics) {
-      let path = "\(folder.path)/\(file)"
-      try SmallFiles.sync(file: path)
-      try SmallFiles.move(path, to: folder.statistics(number) + file.dropFirst(name.count))
+    for ending in PassFiles.endings(after: statistics) {
+      try SmallFiles.sync(file: statistics + ending)
+      try SmallFiles.move(statistics + ending, to: folder.statistics(number) + ending)
     }
     try SmallFiles.write(
       Array((receipt.json.line + "\n").utf8), to: folder.measureFile(number))

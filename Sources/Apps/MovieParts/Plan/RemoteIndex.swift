@@ -29,15 +29,17 @@ package final class RemoteIndex {
   /// - Throws: a ``PartError`` if the movie cannot be read, or has no such index.
   package init(_ url: String, in folder: String) throws(PartError) {
     self.url = url
-    path = "\(folder)/.index-\(SmallFiles.owner).mp4"
+    // Others may write to the folder: the name must not be known before.
+    var name = Array("\(folder)/gst-spatial-XXXXXX.mp4".utf8CString)
+    let copy = mkstemps(&name, Int32(".mp4".utf8.count))
+    path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard copy >= 0 else {
+      throw PartError(
+        .final, "'\(path)' cannot be written: \(String(cString: strerror(errno)))")
+    }
+    defer { close(copy) }
     do {
       let file = try RemoteFile(url)
-      let copy = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-      guard copy >= 0 else {
-        throw PartError(
-          .final, "'\(path)' cannot be written: \(String(cString: strerror(errno)))")
-      }
-      defer { close(copy) }
       guard ftruncate(copy, off_t(file.size)) == 0 else {
         throw errno == EFBIG
           ? PartError(.final, "'\(url)' is \(file.size) bytes long, which is too large")

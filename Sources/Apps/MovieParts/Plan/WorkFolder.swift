@@ -131,16 +131,12 @@ package struct WorkFolder: Sendable {
     return receipt
   }
 
-  /// The files of statistics whose names begin with a path, and a dot.
-  func statisticsFiles(_ start: String) -> [String] {
-    let name = start.dropFirst(path.count + 1) + "."
-    return SmallFiles.names(in: path).filter { $0.hasPrefix(name) && !$0.hasSuffix(".json") }
-  }
-
-  /// Returns the hash of all statistics whose names begin with a path.
+  /// Returns the hash of all statistics whose paths begin with a path.
   func statisticsHash(_ start: String) throws(PartError) -> String {
     var hashes = ""
-    for name in statisticsFiles(start) { hashes += try FileHash.hash(ofFile: "\(path)/\(name)") }
+    for ending in PassFiles.endings(after: start) {
+      hashes += try FileHash.hash(ofFile: start + ending)
+    }
     return try FileHash.hash(of: Array(hashes.utf8))
   }
 
@@ -159,7 +155,7 @@ package struct WorkFolder: Sendable {
     for name in SmallFiles.names(in: path) where Self.isPart(name) || Self.isDraft(name) {
       SmallFiles.remove("\(path)/\(name)")
     }
-    SmallFiles.remove(sharesFile)
+    if (try? plan())?.isTwoPass ?? false { SmallFiles.remove(sharesFile) }
   }
 
   /// Removes all that a conversion has left, and the folder if nothing else is in it.

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import ISOBMFF
+internal import MovieParts
 internal import PipelineFile
 internal import StereoMedia
 
@@ -105,7 +106,6 @@ struct TwoPassFiles {
   }
 
   private var all: [String] {
-    let files = ["left", "right"].map { "\(statistics).\($0)" }
-    return files + files.flatMap { [$0 + ".cutree", $0 + ".keyframes"] } + [movie, incomplete]
+    PassFiles.endings.map { statistics + $0 } + [movie, incomplete]
   }
 }
