@@ -63,8 +63,8 @@ MOMENTS ?= 50
 MINUTES ?= 120
 
 # What no clone can bring along: other makers' movies, the right to mount a file system, and a browser
-# if Debian's cannot be had; nor what libx265 4.1 and 4.2 cannot do.
-MAY_SKIP ?= --may-skip ../shared/media --may-skip ../shared/mvc-media --may-skip "only root" --may-skip Chromium --may-skip "libx265 4.1"
+# if Debian's cannot be had; nor what libx265 4.1 and 4.2 cannot do, and what 3.5 alone can.
+MAY_SKIP ?= --may-skip ../shared/media --may-skip ../shared/mvc-media --may-skip "only root" --may-skip Chromium --may-skip "libx265 4.1" --may-skip "needs libx265 3.5"
 .PHONY: setup plugin command demo lint check test test-all bench docs tsan asan campaign kills soak fuzz install \
   uninstall x265-adapter adapters deb tarball release format
 
