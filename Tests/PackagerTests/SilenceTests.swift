@@ -138,6 +138,30 @@ struct SilenceTests {
     #expect(lists[1].segments.count { $0.startsDiscontinuity } == 1, "\(lists[1].text)")
   }
 
+  @Test("a change of format that is lost with the samples after it is there on the return")
+  func lostChange() throws {
+    // The other video has keyframes in the middle of segments, and a new format at the second one.
+    var packager = Packager<[UInt8]>(settings(parts: true))
+    packager.date = 0
+    let disk = Disk()
+    let leader = try packager.add(video("video_0"))
+    let other = try packager.add(mono)
+    for (index, sample) in pictures(30 * 40, gop: 60).enumerated() {
+      try packager.append(sample, to: leader)
+      var late = sample
+      late.presentationTime = sample.decodeTime + 33_333_333
+      late.isSync = index == 0 || index == 90 || index > 900 && index % 60 == 1
+      if index == 90 { try packager.replace(other, by: mono) }
+      try packager.append(late, to: other)
+      try disk.take(&packager)
+    }
+    for index in [leader, other] { try packager.end(index) }
+    try disk.take(&packager)
+    try check(disk, ["video_0", "v"])
+    let list = try disk.playlist("v/index.m3u8")
+    #expect(list.segments.last?.isGap == false, "\(list.text)")
+  }
+
   @Test("parts are as long as promised where pictures are shown for a moment", arguments: 0..<4)
   func squeezed(first: Int) throws {
     // A source that steps back by half a second: its timestamps are mended until they catch up.

@@ -32,7 +32,7 @@ struct HLSSlateTests {
     return parts[0] + folder.sink("playlist-type=event target-duration=1 pad-timeout=0")
   }
 
-  /// Waits for so many more segments than there are now.
+  /// Waits until there are `more` segments more than now.
   private func waitForSegments(_ more: Int) async throws {
     func count() throws -> Int {
       try folder.files().count { $0.hasSuffix(".m4s") && $0.contains("video_0_mono/") }

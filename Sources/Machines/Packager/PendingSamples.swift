@@ -94,12 +94,12 @@ struct PendingSamples<Payload: Sendable>: Sendable {
     isBack = count == first
   }
 
-  /// Drops the samples from the first one on that is shown at a time or later. The last format
-  /// stays that of the next sample.
+  /// Drops the samples from the first one on that is shown at a time or later, or that has another
+  /// format. The last format stays that of the next sample.
   mutating func drop(from time: Int64) {
-    let rest = samples.prefix { $0.presentationTime < time }.count
+    let rest = samples.prefix(unchangedCount).prefix { $0.presentationTime < time }.count
     samples.removeSubrange(rest...)
-    for index in changes.indices { changes[index].position = min(changes[index].position, rest) }
+    if let last = changes.last { changes = [(rest, last.rendition)] }
   }
 
   /// Shows the last one of the first `count` pictures until `end`.

@@ -77,7 +77,7 @@ package struct MovieJoin: Sendable {
         "input": plan.input, "output": plan.output, "folder": folder.path,
         "first": folder.partFile(0),
       ], registry: registry)
-    let graph = whole.graph.reading(plan.input)
+    let graph = plan.reading(whole.graph)
     let pipeline = whole.with(plan.isRange ? try limited(graph) : graph)
     var options = PipelineRun.Options()
     options.overwrites = overwrites

@@ -172,7 +172,7 @@ package struct PartEncoder: Sendable {
     plan.setCreationTime()
     let arguments = ["input=\(plan.input)", "output=\(draft)"] + values
     let whole = try HostedPipeline.load(pipelinePath, arguments: arguments, registry: registry)
-    let graph = whole.graph.reading(plan.input).withPicturesAlone().setting(
+    let graph = plan.reading(whole.graph).withPicturesAlone().setting(
       limits, ofType: "mvhevcmux")
     try Self.checkRange(graph, plan.pipeline)
     let range = [
@@ -255,6 +255,11 @@ extension ConversionPlan {
     } catch {
       throw PartError(.final, "\(error)")
     }
+  }
+
+  /// Returns a graph that reads the input from where it is.
+  func reading(_ graph: ResolvedGraph) -> ResolvedGraph {
+    MovieLocation.isURL(input) ? graph.reading(input) : graph
   }
 
   /// Lets what this process writes have the creation time of the plan, so that all who write the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import Glibc
+internal import StereoMedia
 internal import Web
 
 /// The marks of the movie that was planned, without reading all of it: its size, and the hash of 64
@@ -20,7 +21,7 @@ package struct InputIdentity: Equatable, Sendable {
   ///
   /// - Throws: a ``PartError`` if it is not a file or cannot be read.
   package init(path: String) throws(PartError) {
-    if RemoteFile.isURL(path) {
+    if MovieLocation.isURL(path) {
       do {
         let file = try RemoteFile(path)
         (size, sample) = (file.size, file.version)

@@ -67,7 +67,7 @@ package final class RemoteIndex {
   /// Returns the bytes that make up the index: whole boxes, and the headers of the others.
   private static func boxes(of file: RemoteFile) throws -> [Range<Int>] {
     var ranges: [Range<Int>] = []
-    var offset = 0
+    var (offset, total) = (0, 0)
     while offset < file.size {
       guard ranges.count < maximumCount else {
         throw PartError(
@@ -96,8 +96,9 @@ package final class RemoteIndex {
         throw PartError(.final, "'\(file.url)' is damaged, or cut off, at byte \(offset)")
       }
       let isIndex = !skipped.contains(type)
-      guard !isIndex || size <= maximumSize else {
-        throw PartError(.final, "'\(file.url)' has an index of \(size) bytes, which is too large")
+      if isIndex { total += Int(size) }
+      guard total <= maximumSize else {
+        throw PartError(.final, "'\(file.url)' has an index of \(total) bytes, which is too large")
       }
       ranges.append(offset..<offset + (isIndex ? Int(size) : min(16, Int(size))))
       offset += Int(size)

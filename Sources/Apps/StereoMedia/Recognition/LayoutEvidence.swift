@@ -97,9 +97,10 @@ package struct LayoutEvidence: Sendable {
   package var pictures: PictureFinding?
 
   /// Creates evidence that consists of a file's name.
-  /// - Parameter path: of the movie, or its URL.
+  ///
+  /// - Parameter path: of the movie, or its URL, whose query is not part of the name.
   package init(path: String) {
-    let isURL = path.contains("://")
+    let isURL = MovieLocation.isURL(path)
     name = FileNameLayout(path: isURL ? String(path.prefix { !"?#".contains($0) }) : path)
   }
 }

@@ -49,7 +49,7 @@ package final class PictureProbe: Sendable {
 
   private static func pipeline(_ path: String) throws -> Pipeline {
     let size = HalfComparison.size
-    let source = path.contains("://") ? "souphttpsrc" : "filesrc"
+    let source = MovieLocation.source(of: path)
     let pipeline = try Pipeline(
       parsing:
         "\(source) name=source ! decodebin caps=video/x-raw ! videoconvert "

@@ -24,11 +24,6 @@ package struct RemoteFile: Sendable {
   /// A mark that changes with the content: the entity tag, else the time of the last change.
   package let version: String
 
-  /// Whether a path is the URL of such a file.
-  package static func isURL(_ path: String) -> Bool {
-    ["http://", "https://"].contains { path.lowercased().hasPrefix($0) }
-  }
-
   /// Asks the server for the size and the version of a file, by its first byte: a URL that is
   /// signed for reading allows nothing else.
   ///
@@ -39,6 +34,7 @@ package struct RemoteFile: Sendable {
     guard let size = answer.totalSize, size > 0 else {
       throw Problem("the server does not say how large it is")
     }
+    guard size < 1 << 56 else { throw Problem("its \(size) bytes are too large for a movie") }
     guard let version = answer.fields["etag"] ?? answer.fields["last-modified"] else {
       throw Problem(
         "the server gives it no ETag and no Last-Modified, so that changes are not seen")
@@ -96,6 +92,11 @@ package struct RemoteFile: Sendable {
   ) throws(Problem) -> Answer {
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw Problem("the address has characters that have to be escaped")
+    }
+    guard !url.split(separator: "/").dropFirst().prefix(1).contains(where: { $0.contains("@") })
+    else {
+      throw Problem(
+        "the address must not have a password, which would be in the plan and in errors")
     }
     guard let curl = CurlLibrary.shared, let handle = curl.create() else {
       throw Problem("libcurl is not installed (on Debian: libcurl4)")

@@ -7,7 +7,6 @@ internal import PipelineFile
 internal import PipelineHost
 internal import StereoMedia
 internal import StereoVideo
-internal import Web
 
 /// Chooses the ready pipeline for a movie, and its parameters.
 struct ConversionChoice {
@@ -200,7 +199,7 @@ struct ConversionChoice {
 
   /// Throws if a file does not exist, cannot be read, or is something else, such as a folder.
   private func requireFile(_ path: String) throws(Refusal) {
-    guard !RemoteFile.isURL(path) else {
+    guard !MovieLocation.isURL(path) else {
       throw Refusal(
         "'\(path)' is a URL: convert it in parts, with --work FOLDER, or download it first")
     }

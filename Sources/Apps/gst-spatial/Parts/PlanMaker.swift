@@ -5,7 +5,6 @@ internal import MovieParts
 internal import PipelineFile
 internal import PipelineHost
 internal import StereoMedia
-internal import Web
 
 /// Makes the plan of a conversion in parts.
 struct PlanMaker {
@@ -33,7 +32,7 @@ struct PlanMaker {
   ///
   /// - Throws: a ``PartError``, or the problems of the pipeline.
   func plan() async throws -> ConversionPlan {
-    let index = RemoteFile.isURL(input) ? try RemoteIndex(input, in: temporaryFolder) : nil
+    let index = MovieLocation.isURL(input) ? try RemoteIndex(input, in: temporaryFolder) : nil
     var files = ConversionChoice.Files(input: index?.path ?? input, output: output)
     if index != nil { files.url = input }
     let (pipeline, chosen): (String, [String])
@@ -113,7 +112,7 @@ struct PlanMaker {
   }
 
   private func absolute(_ path: String) -> String {
-    guard !RemoteFile.isURL(path) else { return path }
+    guard !MovieLocation.isURL(path) else { return path }
     let canonical = LocalFiles().canonicalPath(of: path)
     guard !canonical.hasPrefix("/"), let folder = getcwd(nil, 0) else { return canonical }
     defer { free(folder) }
