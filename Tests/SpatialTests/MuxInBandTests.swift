@@ -3,8 +3,10 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import HEVC
 import ISOBMFF
+import StereoVideo
 import TestElements
 import TestKit
 import Testing
@@ -21,9 +23,19 @@ struct MuxInBandTests {
   /// The movie that the muxer makes of a stream at its pad `video_0`.
   private func movie(_ name: String, of caps: Caps, _ units: [Buffer]) async throws -> MovieFile {
     let path = folder.path(name)
-    let pipeline = try pipeline("mvhevcmux name=m ! filesink location=\(path)")
-    let muxer = try #require(pipeline.element(named: "m"))
-    let sink = try #require(gst_element_request_pad_simple(muxer.pointer, "video_0"))
+    try await push(
+      units, caps, to: "video_0", of: pipeline("mvhevcmux name=m ! filesink location=\(path)"))
+    return try MovieFile(path)
+  }
+
+  /// Plays a stream into a pad of the element that is named `m`.
+  private func push(
+    _ units: [Buffer], _ caps: Caps, to pad: String, of pipeline: Pipeline
+  ) async throws {
+    let element = try #require(pipeline.element(named: "m"))
+    let sink = try #require(
+      gst_element_get_static_pad(element.pointer, pad)
+        ?? gst_element_request_pad_simple(element.pointer, pad))
     defer { gst_object_unref(UnsafeMutableRawPointer(sink)) }
     let source = Pad(
       adopting: gst_object_ref_sink(gst_pad_new("src", GST_PAD_SRC))!
@@ -41,7 +53,96 @@ struct MuxInBandTests {
       source.push(.endOfStream)
     }
     try await messages(of: pipeline)
-    return try MovieFile(path)
+  }
+
+  /// Each access unit as `h265parse` of GStreamer 1.28 gives it: in a buffer for each layer, of
+  /// which the second has no presentation time.
+  private func split(_ units: [Buffer], _ framing: NALUnitFraming) throws -> [Buffer] {
+    try units.flatMap { buffer in
+      let bytes = buffer.bytes
+      let second = try #require(
+        framing.nalUnits(in: bytes.span.bytes).first { range in
+          let header = NALUnitHeader(bytes[range].span.bytes)
+          return header.map { $0.type.isSliceSegment && $0.layerID == 1 } ?? false
+        })
+      let cut = second.lowerBound - 4
+      let (base, dependent) = (buffer.with(Array(bytes[..<cut])), Buffer(Array(bytes[cut...])))
+      dependent.dts = buffer.dts
+      dependent.duration = buffer.duration
+      dependent.flags.insert(.deltaUnit)
+      return [base, dependent]
+    }
+  }
+
+  /// Without presentation times, the parser counts each buffer as a picture, of 40 ms here.
+  private func untimed(_ buffers: [Buffer]) -> [Buffer] {
+    let duration = 40 * ClockTime.millisecond
+    return buffers.enumerated().map { index, buffer in
+      let copy = buffer.copied()
+      (copy.pts, copy.dts, copy.duration) = (nil, duration * index, duration)
+      return copy
+    }
+  }
+
+  @Test("the layers of a picture that a parser has put into two buffers are one again")
+  func splitLayers() async throws {
+    let coded = try await CodedStereo.make(frames: 24, options: "key-int-max=8")
+    let stream = try coded.byteStream()
+    let halves = try split(stream.accessUnits, .annexB)
+    // Some pictures have one eye alone.
+    let some = halves.enumerated().filter { ![11, 13, 47].contains($0.offset) }.map(\.element)
+    let expected = try await movie("whole.mov", of: stream.caps, stream.accessUnits)
+    let track = try expected.video()
+    for (name, caps, units) in [
+      ("stream", stream.caps, halves),
+      ("hvc1", coded.caps, try split(coded.accessUnits, coded.framing)),
+      ("some", stream.caps, some),
+    ] {
+      let made = try await movie("\(name).mov", of: caps, units)
+      #expect(try made.video().presentationTimes == track.presentationTimes, "\(name)")
+      let isWhole = try made.content(of: made.video()) == expected.content(of: track)
+      #expect(isWhole == (name != "some"), "\(name)")
+    }
+
+    await #expect {
+      _ = try await movie("untimed.mov", of: stream.caps, untimed(halves))
+    } throws: { error in
+      (error as? PipelineFailure)?.message.contains("have no presentation times") == true
+    }
+    let inOrder = try await CodedStereo.make(frames: 12, x265: ":bframes=0").byteStream()
+    let counted = untimed(try split(inOrder.accessUnits, .annexB))
+    let made = try await movie("order.mov", of: inOrder.caps, counted)
+    #expect(try made.video().presentationTimes.suffix(1) == [440 * .millisecond])
+  }
+
+  @Test("the decoder and the packager put the layers of a picture together, too")
+  func splitLayersElsewhere() async throws {
+    let stream = try await CodedStereo.make(frames: 24, options: "key-int-max=8").byteStream()
+    let halves = try split(stream.accessUnits, .annexB)
+    var frames: [[[UInt8]]] = []
+    var files: [[[UInt8]]] = []
+    for units in [stream.accessUnits, halves] {
+      let decoding = try pipeline(
+        "mvhevcdec name=m m.left ! fakesink name=l async=false "
+          + "m.right ! fakesink name=r async=false")
+      let taps = try ["l", "r"].map { try Tap(decoding.element(named: $0)?.staticPad("sink")) }
+      try await push(units, stream.caps, to: "sink", of: decoding)
+      frames.append(taps.flatMap { $0.buffers.map(\.buffer.bytes) })
+      let place = try TemporaryFolder()
+      try await push(
+        units, stream.caps, to: "video_0",
+        of: pipeline(
+          "mvhevchlssink name=m location=\(place.path("%s-%05d.m4s")) "
+            + "init-location=\(place.path("%s-%05d.mp4")) "
+            + "playlist-location=\(place.path("%s.m3u8")) "
+            + "multivariant-playlist-location=\(place.path("main.m3u8"))"))
+      files.append(
+        try FileManager.default.contentsOfDirectory(atPath: place.url.path).sorted()
+          .filter { !$0.hasSuffix("m3u8") }
+          .map { Array(try Data(contentsOf: URL(filePath: place.path($0)))) })
+    }
+    #expect(frames[0].count == 48 && frames[1] == frames[0])
+    #expect(files[0].count > 2 && files[1] == files[0])
   }
 
   @Test("a byte stream of both layers, and hev1, make the movie that hvc1 makes")
@@ -95,6 +196,27 @@ struct MuxInBandTests {
       "-c", "import av, sys; print(sum(1 for f in av.open(sys.argv[1]).decode(video=0)))", path,
     ])
     #expect(counted.last == "12")
+  }
+
+  @Test("a file of H.265 alone gets its times from mvhevcdemux; a parser's are refused")
+  func untimedFile() async throws {
+    let (stream, path) = (folder.path("stream.h265"), folder.path("movie.mov"))
+    let source = "videotestsrc num-buffers=12 ! video/x-raw,width=128,height=64,framerate=25/1"
+    try await play(
+      "\(source) ! x265enc option-string=b-adapt=0:bframes=3 ! filesink location=\(stream)")
+    try await play(
+      "filesrc location=\(stream) ! mvhevcdemux ! mvhevcmux ! filesink location=\(path)")
+    let file = try MovieFile(path)
+    let track = try file.video()
+    let coded = track.allSamples.map(\.presentationTime)
+    #expect(coded != coded.sorted())
+    #expect(track.presentationTimes == (0..<12).map { 40 * .millisecond * $0 })
+    await #expect {
+      try await play(
+        "filesrc location=\(stream) ! h265parse ! mvhevcmux ! filesink location=\(path)")
+    } throws: { error in
+      (error as? PipelineFailure)?.message.contains("read it with mvhevcdemux") == true
+    }
   }
 
   @Test("a stream that begins without parameter sets, or changes them, is refused with a reason")

@@ -32,6 +32,7 @@ final class LayerFlattening: FlatteningElement {
     sink = try Pad(
       instance, template: "sink",
       .sink(chain: LayerFlattening.receive, event: LayerFlattening.handle))
+    sink.addFilter(AccessUnitJoiner())
     source = try Pad(instance, template: "src", .source(query: LayerFlattening.answer))
     for pad in [sink, source] { add(pad) }
     source.useFixedCaps()

@@ -105,6 +105,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
         chain: MVHEVCHLSSink.receive, event: MVHEVCHLSSink.handle,
         unserializedEvent: MVHEVCHLSSink.handleAtOnce
       ).waiting(MVHEVCHLSSink.wait, activated: MVHEVCHLSSink.activate))
+    if MuxInput.Kind(name) == .video { pad.addFilter(AccessUnitJoiner()) }
     pads.withLock { $0.append(pad) }
     return pad
   }

@@ -62,7 +62,11 @@ extension MVHEVCMux.Streaming {
       if let pad = element.sinkPads.first(where: \.hasBuffer) {
         throw ElementError(
           .mux,
-          "The stream on \(pad.name) has no timestamps; put a parser before the pad to add them.")
+          muxInput(pad).kind == .video
+            ? "The video on \(pad.name) has no timestamps and no frame rate that they could follow "
+              + "from; set framerate of mvhevcdemux, which reads it, or take it from a container."
+            : "The stream on \(pad.name) has no timestamps; put a parser before the pad to add "
+              + "them.")
       }
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")

@@ -141,6 +141,10 @@ final class MVHEVCMux: EyePairing {
     return try PadTemplate.name(for: other ?? template, requested: requested, taken: taken)
   }
 
+  func padFilter(name: String) -> (any BufferFilter)? {
+    MuxInput.Kind(name) == .video ? AccessUnitJoiner() : nil
+  }
+
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
     try skipSilentPads(timeout: timeout)
     try streaming.saving { try $0.step() }

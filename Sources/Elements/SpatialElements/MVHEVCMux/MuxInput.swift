@@ -157,7 +157,8 @@ final class MuxInput {
   ///   - shift: the shift of streams whose timestamps have jumped.
   ///   - present: returns the current running time if the source is live.
   ///   - warn: called now and then with what was mended.
-  /// - Throws: an ``ElementError`` if the buffer does not hold a whole number of packets.
+  /// - Throws: an ``ElementError`` if the buffer does not hold a whole number of packets, or if
+  ///   nothing says when the pictures are shown.
   func timing(
     of buffer: Buffer, in segment: Segment, _ shift: inout RunningTime,
     present: () -> RunningTime?, warn: (ElementError) -> Void
@@ -173,6 +174,11 @@ final class MuxInput {
     let duration = kind == .video && told == 0 ? usual : told
     let decode = kind == .video ? buffer.dts.flatMap { segment.signedRunningTime($0) } : nil
     let pts = buffer.pts ?? (kind == .video ? nil : buffer.dts)
+    if kind == .video, pts == nil, !mender.hasBegun, let caps, present() == nil,
+      let refusal = UntimedVideo.refusal(of: caps, first: buffer, pad: name)
+    {
+      throw refusal
+    }
     let before = mender.counts
     let mended = mender.mend(
       presentation: pts.flatMap { segment.signedRunningTime($0) }.map { $0 - delay },

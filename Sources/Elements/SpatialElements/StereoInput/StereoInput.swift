@@ -161,7 +161,9 @@ final class StereoInput {
     }
     guard time != nil || mender.hasBegun else {
       throw ElementError(
-        .failedStream, "The stream begins without timestamps; put h265parse before the pad.")
+        .failedStream,
+        "The eyes' coded pictures begin without presentation times, which parsers do not know of "
+          + "files of H.265 alone; read each file with mvhevcdemux, or take it from a container.")
     }
     let before = mender.counts
     // Both eyes' times jump together, and nothing else is to stay beside them here.

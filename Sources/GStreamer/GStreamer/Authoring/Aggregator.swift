@@ -43,6 +43,10 @@ public protocol AggregatorImplementation: ElementImplementation {
 
   /// Returns the name for a requested pad of a template. Throws if there cannot be another pad.
   func padName(template: String, requested: String?) throws -> String
+
+  /// Returns what the buffers of a new request pad go through before they are queued; nil for
+  /// nothing.
+  func padFilter(name: String) -> (any BufferFilter)?
 }
 
 extension AggregatorImplementation {
@@ -73,6 +77,9 @@ extension AggregatorImplementation {
   public func padName(template: String, requested: String?) throws -> String {
     requested ?? template
   }
+
+  /// Filters nothing.
+  public func padFilter(name: String) -> (any BufferFilter)? { nil }
 
   /// `GstAggregator`.
   public static var superclass: ElementSuperclass<Self> {
@@ -191,5 +198,9 @@ private final class AggregatorBox<Implementation: AggregatorImplementation>: Any
 
   override func padName(template: String, requested: String?) throws -> String {
     try owned.implementation.padName(template: template, requested: requested)
+  }
+
+  override func padFilter(name: String) -> (any BufferFilter)? {
+    owned.implementation.padFilter(name: name)
   }
 }

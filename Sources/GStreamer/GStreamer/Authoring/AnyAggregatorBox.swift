@@ -84,6 +84,9 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     requested ?? template
   }
 
+  /// Returns what the buffers of a new request pad go through; nil for nothing.
+  func padFilter(name: String) -> (any BufferFilter)? { nil }
+
   /// Handles a serialized event after the buffers before it have been taken. Returns whether it was
   /// handled.
   func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
@@ -222,6 +225,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
           of: element.pointer, template: template, name: name)
       else { return nil }
       SampleQueue.install(at: cast(pad), element.samples)
+      if let filter = element.padFilter(name: name) { Pad.addFilter(filter, to: cast(pad)) }
       return pad
     }
     aggregatorClass.pointee.sink_event_pre_queue = { pointer, pad, event in

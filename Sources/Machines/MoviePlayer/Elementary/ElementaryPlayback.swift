@@ -168,7 +168,9 @@ final class ElementaryPlayback: Phase, @unchecked Sendable {
     switch LayeredContent(
       parameterSets: input.parameterSets, framing: input.framing, first: first.data)
     {
-    case .plain: break
+    case .plain:
+      description.fillGaps(
+        from: LayeredContent.sequenceParameterSet(in: first.data, input.framing)?.vui)
     case .unreadable(let warning): outputs.warn(warning)
     case .layers(let layers):
       if let warning = layers.warning { outputs.warn(warning) }

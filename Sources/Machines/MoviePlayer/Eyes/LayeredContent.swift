@@ -129,6 +129,15 @@ enum LayeredContent {
     }
   }
 
+  /// Returns the first SPS of an access unit; nil if it has none that can be read.
+  static func sequenceParameterSet(
+    in sample: ByteSlice, _ framing: NALUnitFraming
+  ) -> SequenceParameterSet? {
+    let units = try? sample.withSpan { try interestingUnits($0, framing) }
+    let unit = units?.first { NALUnitHeader($0.span.bytes)?.type == .sequenceParameterSet }
+    return unit.flatMap { try? SequenceParameterSet(nalUnit: $0) }
+  }
+
   private static func sentence(_ text: String) -> String {
     text.prefix(1).uppercased() + text.dropFirst() + "."
   }
