@@ -58,7 +58,15 @@ struct SilenceTests {
     for (name, list) in zip(names, lists) {
       #expect(list.targetDuration == first.targetDuration)
       #expect(abs(list.segments.count - first.segments.count) <= 1, "\(name): \(list.text)")
+      var end: Int64?
       for (segment, other) in zip(list.segments, first.segments) {
+        // A source that stops leaves a hole in its last segment, and a gap in the next one.
+        if let end, let date = segment.programDateTime, !segment.isGap,
+          !segment.startsDiscontinuity
+        {
+          #expect(abs(date - end) < 50_000_000, "\(name) \(segment.uri)\n\(list.text)")
+        }
+        end = segment.programDateTime.map { $0 + Int64(segment.duration) }
         #expect(
           segment.duration < UInt64(list.targetDuration) * 1_000_000_000 + 500_000_000,
           "\(name): \(list.text)")
@@ -136,6 +144,41 @@ struct SilenceTests {
     #expect((4...7).contains(lists[1].segments.count { $0.isGap }), "\(lists[1].text)")
     #expect(!lists[0].segments.contains { $0.isGap } && !lists[2].segments.contains { $0.isGap })
     #expect(lists[1].segments.count { $0.startsDiscontinuity } == 1, "\(lists[1].text)")
+  }
+
+  @Test(
+    "video without keyframes that stops leaves no segment without one", arguments: [false, true],
+    [0, 1])
+  func noKeyframes(parts: Bool, after: Int) throws {
+    // Keyframes that come some frames late, and from the fifth segment on none, until it stops.
+    var sources = channel()
+    sources[1].samples = sources[1].samples.enumerated().map { index, sample in
+      var sample = sample
+      let place = index - after
+      sample.isSync = index == 0 || place % 60 == 0 && !(300..<540).contains(index)
+      sample.presentationTime = sample.decodeTime + 33_333_333
+      return sample
+    }
+    for index in [0, 1] { sources[index].silence = 13_200_000_000..<16_800_000_000 }
+    let disk = try play(settings(parts: parts), sources, seconds: 26)
+    try check(disk, Self.names)
+    let list = try disk.playlist("video_0_mono/index.m3u8")
+    #expect(list.segments.prefix(4).allSatisfy { !$0.isGap }, "\(list.text)")
+    #expect(list.segments.last?.isGap == false, "\(list.text)")
+  }
+
+  @Test("a keyframe that does not come is requested again, a second later and then every second")
+  func keyframeAgain() throws {
+    let frames = pictures(30 * 6, gop: 60).enumerated().map { index, sample in
+      var sample = sample
+      sample.isSync = [0, 60, 165].contains(index)
+      return sample
+    }
+    let disk = try play(
+      settings(parts: true), [Source(rendition: mono, samples: frames)], seconds: 8)
+    let tenths = disk.keyframes.map { Int(($0 + 50_000_000) / 100_000_000) }
+    // The second segment has none at 4 s; the one at 5.5 s begins the third.
+    #expect(tenths == [20, 40, 50, 75] || tenths == [20, 40, 51, 75], "\(tenths)")
   }
 
   @Test("a change of format that is lost with the samples after it is there on the return")

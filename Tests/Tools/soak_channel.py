@@ -55,7 +55,7 @@ def resources(process):
 def package(folder, seed):
     import gi
     gi.require_version("Gst", "1.0")
-    from gi.repository import GLib, Gst
+    from gi.repository import GLib, GObject, Gst
     Gst.init(None)
     dice = random.Random(seed)
     line = LINE.format(folder=folder, size=SIZES[0])
@@ -88,6 +88,21 @@ def package(folder, seed):
             pad = element(name).get_static_pad("src")
             pad.set_offset(pad.get_offset() + int(seconds * 1e9))
 
+    def correct(name):
+        """Moves keyframe requests by the pad's offset: GStreamer 1.22 takes those of negative ones for the time 0."""
+        def probe(pad, info):
+            event = info.get_event()
+            structure = event.get_structure()
+            if structure is None or structure.get_name() != "GstForceKeyUnit":
+                return Gst.PadProbeReturn.OK
+            time = structure.get_clock_time("running-time")[1] + event.get_running_time_offset()
+            moved = structure.copy()
+            moved.set_value("running-time", GObject.Value(GObject.TYPE_UINT64, max(time, 0)))
+            pad.get_parent_element().get_static_pad("sink").push_event(
+                Gst.Event.new_custom(Gst.EventType.CUSTOM_UPSTREAM, moved))
+            return Gst.PadProbeReturn.DROP
+        element(name).get_static_pad("src").add_probe(Gst.PadProbeType.EVENT_UPSTREAM, probe)
+
     def unstamp(name):
         def probe(pad, info):
             buffer = info.get_buffer().copy()
@@ -117,6 +132,8 @@ def package(folder, seed):
         GLib.timeout_add(dice.randint(4000, 12000), disturb)
         return False
 
+    for name in pictures:
+        correct(name)
     GLib.timeout_add(5000, disturb)
     pipeline.set_state(Gst.State.PLAYING)
     loop.run()

@@ -241,15 +241,16 @@ public struct Packager<Payload: Sendable>: Sendable {
           starts.count - position > Self.patience + 1
           && (starts.last ?? .min) &- starts[position].time > settings.patience
           || tracks[index].isSilent
-        guard cut != nil || tracks[index].hasEnded || isLate else { break }
-        if cut == nil, !tracks[index].hasEnded, tracks[index].lose(from: next.time) {
+        let isKeyless = tracks[index].lacksKeyframe(from: starts[position], to: next, cut: cut)
+        guard cut != nil || tracks[index].hasEnded || isLate || isKeyless else { break }
+        let isLost = (cut == nil || isKeyless) && !tracks[index].hasEnded
+        if isLost, tracks[index].lose(from: next.time) {
           outputs.append(.loss(rendition: tracks[index].rendition.name))
         }
         let waiting = tracks[index].pending.samples
         let count =
-          cut
-          ?? (isLate && !tracks[index].hasEnded
-            ? waiting.prefix { $0.presentationTime < next.time }.count : waiting.count)
+          isLost
+          ? waiting.prefix { $0.presentationTime < next.time }.count : cut ?? waiting.count
         try tracks[index].closeSegment(
           count, start: starts[position].time, end: next, date: listedDate, markerOffset: offset,
           to: &outputs)
@@ -261,11 +262,14 @@ public struct Packager<Payload: Sendable>: Sendable {
         continue
       }
       let before = tracks[index].chunks.count
+      var frontier = starts.frontier
       if let position = starts.position(of: tracks[index].sequence) {
         try tracks[index].cutTextParts(
-          before: starts.frontier, from: starts[position].time, date: listedDate, to: &outputs)
+          before: frontier, from: starts[position].time, date: listedDate, to: &outputs)
+        // What comes after it belongs to the next segment, if a keyframe comes soon enough.
+        if position + 1 < starts.count { frontier = min(frontier, starts[position + 1].time) }
       }
-      try tracks[index].cutParts(before: starts.frontier, date: listedDate, to: &outputs)
+      try tracks[index].cutParts(before: frontier, date: listedDate, to: &outputs)
       if tracks[index].chunks.count != before { list(index) }
     }
     while starts.count > 1, tracks.allSatisfy({ $0.sequence > starts.firstNumber }) {

@@ -102,6 +102,16 @@ struct PendingSamples<Payload: Sendable>: Sendable {
     if let last = changes.last { changes = [(rest, last.rendition)] }
   }
 
+  /// Returns the decode time at which the last one of the first `count` samples ends: that of the
+  /// next one or, if that comes later than a segment's `end`, which a gap follows then, its end.
+  func nextDecodeTime(after count: Int, until end: Int64?, slack: Int64) -> Int64 {
+    let (last, next) = (samples[count - 1], samples[count])
+    guard let end else { return next.decodeTime }
+    let own = last.decodeTime &+ Int64(clamping: last.duration)
+    let limit = max(end &- (next.presentationTime &- next.decodeTime), own)
+    return next.decodeTime &- limit > slack ? limit : next.decodeTime
+  }
+
   /// Shows the last one of the first `count` pictures until `end`.
   mutating func holdLast(of count: Int, until end: Int64) {
     guard count > 0 else { return }

@@ -109,6 +109,23 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     return true
   }
 
+  /// Whether the rendition has come so far that its open segment would last longer than one may,
+  /// up to the keyframe that the next one begins with.
+  ///
+  /// - Parameters:
+  ///   - start: Start of the open segment.
+  ///   - next: Start of the next segment.
+  ///   - cut: Index of the first pending sample of the next segment; nil if it has not arrived.
+  func lacksKeyframe(from start: SegmentStart, to next: SegmentStart, cut: Int?) -> Bool {
+    // A finished presentation may have long segments: no client waits for them.
+    guard rendition.isVideo, settings.kind != .onDemand, !next.startsDiscontinuity else {
+      return false
+    }
+    let sample = cut.map { pending[min($0, pending.count - 1)] } ?? pending.samples.last
+    let limit = max(settings.target, next.time &- start.time) &+ 500_000_000
+    return sample.map { $0.presentationTime &- start.time >= limit } ?? false
+  }
+
   /// Continues with the next sample, at a discontinuity.
   mutating func comeBack() throws {
     (isSilent, isReturning, isLost) = (false, false, false)
@@ -258,8 +275,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     return UInt64(clamping: end &- first.decodeTime)
   }
 
+  /// Writes the first pending samples.
+  ///
+  /// - Parameter end: End of the segment; nil if it is not known.
   private mutating func cutChunk(
-    _ count: Int, date: Int64?, to outputs: inout [Output]
+    _ count: Int, until end: Int64? = nil, date: Int64?, to outputs: inout [Output]
   ) throws {
     guard let first = pending.first else { return }
     for sample in pending.samples.prefix(count) { try writer.append(describe(sample), to: id) }
@@ -272,7 +292,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     options.messages = takeMessages(before: ends.max() ?? .min)
     var next: [TrackID: Int64] = [:]
-    if pending.count > count { next[id] = describe(pending[count]).decodeTime }
+    if pending.count > count {
+      let time = pending.nextDecodeTime(after: count, until: end, slack: 2 * slack)
+      next[id] = clock.units(time)
+    }
     guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
     let content = pending.samples.prefix(count).map { Output.Block.payload($0.payload) }
     let earliest = pending.samples.prefix(count).map(\.presentationTime).min() ?? 0
@@ -356,17 +379,23 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     if isSilent, rendition.isVideo, settings.partDuration == 0, let end {
       pending.holdLast(of: rest, until: end)
     }
+    // What a segment without a keyframe holds, no player could show.
+    if rendition.isVideo, chunks.isEmpty, let sample = pending.first, !sample.isSync {
+      pending.removeFirst(rest)
+      rest = 0
+    }
     while rest > 0 {
       let length = chunkLength(part.sampleCount ?? rest, of: rest)
-      try cutChunk(length, date: date, to: &outputs)
+      try cutChunk(length, until: end, date: date, to: &outputs)
       rest -= length
     }
     if let end { try cutText(until: end, from: start, date: date, to: &outputs) }
-    let first = chunks.first?.time ?? start
+    // A gap overlaps neither the samples before it nor those after it.
+    let first = chunks.first?.time ?? (startsDiscontinuity ? start : max(start, self.end))
     // A sample of unknown duration is listed too.
     let duration =
       chunks.isEmpty
-      ? UInt64(clamping: (end ?? start) &- start)
+      ? end.map { UInt64(clamping: max(gapEnd(at: $0) &- first, 1_000_000)) } ?? 0
       : max(chunks.reduce(0) { $0 + $1.duration }, 1_000_000)
     defer { openSize = pending.size }
     guard duration > 0 else { return }
@@ -384,7 +413,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     let startUnits =
       chunks.first?.fragment.parts.first?.decodeTime
-      ?? UInt64(clamping: clock.units(start))
+      ?? UInt64(clamping: clock.units(first))
     var listed = MediaPresentation.Representation.Segment(
       start: startUnits,
       duration: chunks.isEmpty
@@ -410,6 +439,14 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     if let next, next.startsDiscontinuity { try beginPeriod(at: next.time) }
     removeOld(at: self.end, to: &outputs)
     hintNextPart()
+  }
+
+  /// Returns the time at which a gap before the next segment's start ends.
+  private func gapEnd(at next: Int64) -> Int64 {
+    guard rendition.isVideo, !startsDiscontinuity, pending.unchangedCount > 0,
+      let sample = pending.first
+    else { return next }
+    return min(max(sample.presentationTime, next), next &+ settings.target)
   }
 
   /// Writes the file of the open segment, which is complete.

@@ -28,6 +28,11 @@ struct SegmentStarts: Sendable {
   private var floor = Int64.min
   /// Times at which encoders should make keyframes.
   private var requests: [Int64] = []
+  /// The time of the last keyframe that was requested for the next segment.
+  private var awaited = Int64.max
+  /// How long after its time a keyframe is requested again, in nanoseconds: its source has made it,
+  /// but its times have stepped back since.
+  private static let patience: Int64 = 1_000_000_000
 
   init(_ settings: PackagerSettings) { self.settings = settings }
 
@@ -102,7 +107,10 @@ struct SegmentStarts: Sendable {
   mutating func lead(
     _ time: Int64, isSync: Bool, leader: Int, isChange: Bool = false, isRest: Bool = false
   ) {
-    defer { frontier = max(frontier, time) }
+    defer {
+      frontier = max(frontier, time)
+      requestAgain(at: time)
+    }
     if leader != self.leader { (self.leader, lastSync) = (leader, nil) }
     defer { if isSync { lastSync = time } }
     guard var last else { return start(at: time) }
@@ -144,7 +152,17 @@ struct SegmentStarts: Sendable {
     isDue = false
     cuts.removeAll { $0 <= time &+ 1_000_000 }
     open.append(SegmentStart(time: time, startsDiscontinuity: isDiscontinuity))
-    if settings.requestsKeyframes { requests.append(time &+ settings.segment) }
+    awaited = time &+ settings.segment
+    if settings.requestsKeyframes { requests.append(awaited) }
+  }
+
+  /// Requests a keyframe again if the one for the next segment has not come.
+  private mutating func requestAgain(at time: Int64) {
+    guard settings.requestsKeyframes, time &- Self.patience >= awaited, awaited < time else {
+      return
+    }
+    awaited = time
+    requests.append(time)
   }
 }
 

@@ -94,10 +94,12 @@ extension MVCTSDemux {
         return
       }
       let end = segment.stop ?? segment.duration ?? segment.start
-      let done = Event.segmentDone(at: end)
+      // All pads get the same event, which none may change after the first one has it.
+      let new = Event.segmentDone(at: end)
+      let done = cause.map { new.following($0) } ?? new
       for index in outputs.indices {
         sendSegment(index)
-        outputs[index].pad.push(cause.map { done.following($0) } ?? done)
+        outputs[index].pad.push(done)
       }
       element.postSegmentDone(at: end, following: cause)
     }
