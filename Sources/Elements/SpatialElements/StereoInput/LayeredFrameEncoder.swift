@@ -197,6 +197,8 @@ final class KeyframeRequests: Sendable {
   private struct State {
     /// Running times; `.min` for immediately.
     var times: Set<RunningTime> = []
+    /// Those of them that only a keyframe after the request fulfils.
+    var later: Set<RunningTime> = []
     /// Running time of the last keyframe; nil before the first.
     var lastKeyframe: RunningTime?
     /// Running time of the last frame.
@@ -223,7 +225,9 @@ final class KeyframeRequests: Sendable {
     state.withLock { state in
       let isLate = time > .min && state.lastKeyframe.map { $0 >= time } ?? false
       let isFulfilled = isLate && !always
-      if !isFulfilled, state.times.count < Self.most { state.times.insert(time) }
+      guard !isFulfilled, state.times.count < Self.most else { return }
+      state.times.insert(time)
+      if always { state.later.insert(time) }
     }
   }
 
@@ -236,14 +240,23 @@ final class KeyframeRequests: Sendable {
       }
       state.lastTime = time
       let waiting = state.times.filter { $0 > time }
-      defer { state.times = waiting }
+      defer {
+        state.times = waiting
+        state.later.formIntersection(waiting)
+      }
       return waiting.count < state.times.count
     }
   }
 
-  /// Reports a keyframe, which fulfils requests for its time and earlier ones that come after it.
+  /// Reports a keyframe, which fulfils requests for its time and earlier ones that come after it, or
+  /// have come while it was encoded.
   func noteKeyframe(at time: RunningTime) {
-    state.withLock { $0.lastKeyframe = time }
+    state.withLock { state in
+      state.lastKeyframe = time
+      state.times = state.times.filter {
+        $0 > time || $0 == .min || state.later.contains($0)
+      }
+    }
   }
 
   func forget() {
