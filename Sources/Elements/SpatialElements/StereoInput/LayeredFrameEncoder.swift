@@ -248,8 +248,8 @@ final class KeyframeRequests: Sendable {
     }
   }
 
-  /// Reports a keyframe, which fulfils requests for its time and earlier ones that come after it, or
-  /// have come while it was encoded.
+  /// Reports a keyframe, which fulfils requests for its time and earlier ones that come after it,
+  /// or have come while it was encoded.
   func noteKeyframe(at time: RunningTime) {
     state.withLock { state in
       state.lastKeyframe = time
