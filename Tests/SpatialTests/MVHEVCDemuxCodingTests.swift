@@ -78,7 +78,8 @@ struct MVHEVCDemuxCodingTests {
     "video in other codings than H.264 and H.265 decodes to what qtdemux gives", .tags(.process),
     arguments: [
       ("mpeg4", "mp4", []), ("mpeg2video", "mov", []), ("mjpeg", "mov", []), ("png", "mov", []),
-      ("ffv1", "mov", []), ("cfhd", "mov", []), ("qtrle", "mov", []), ("v210", "mov", []),
+      ("ffv1", "mov", ["-level", "1"]), ("cfhd", "mov", []), ("qtrle", "mov", []),
+      ("v210", "mov", []),
       ("prores_ks", "mov", []), ("libvpx-vp9", "mp4", []), ("cinepak", "mov", []),
       ("svq1", "mov", []), ("rawvideo", "mov", ["-pix_fmt", "uyvy422", "-tag:v", "2vuy"]),
       ("h263", "mov", ["-s", "352x288"]),
@@ -100,5 +101,20 @@ struct MVHEVCDemuxCodingTests {
       pictures.append(try Data(contentsOf: URL(filePath: output)))
     }
     #expect(pictures[0].count > 100_000 && pictures[0] == pictures[1])
+  }
+
+  @Test("FFV1 whose headers are in the sample entry decodes to what FFmpeg gives", .tags(.process))
+  func globalHeaders() async throws {
+    let (path, output) = (folder.path("movie.mov"), folder.path("pictures"))
+    let made = try await Program.output(
+      of: [
+        "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=0.3",
+        "-pix_fmt", "yuv420p", "-c:v", "ffv1", "-level", "3", path, "-f", "rawvideo", "-pix_fmt",
+        "yuv420p", "-",
+      ])
+    try await play(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! avdec_ffv1 ! "
+        + "video/x-raw,format=I420 ! filesink location=\(output)")
+    #expect(try Data(contentsOf: URL(filePath: output)) == made && made.count > 100_000)
   }
 }

@@ -107,7 +107,7 @@ struct MuxInBandTests {
     await #expect {
       _ = try await movie("untimed.mov", of: stream.caps, untimed(halves))
     } throws: { error in
-      (error as? PipelineFailure)?.message.contains("have no presentation times") == true
+      (error as? PipelineFailure)?.message.contains("have no presentation timestamps") == true
     }
     let inOrder = try await CodedStereo.make(frames: 12, x265: ":bframes=0").byteStream()
     let counted = untimed(try split(inOrder.accessUnits, .annexB))

@@ -171,6 +171,22 @@ struct StereoPackTests {
     }
   }
 
+  @Test("frames without timestamps follow those before them")
+  func missingTimes() async throws {
+    let pipeline = try pipeline(
+      "stereotestsrc num-buffers=8 ! video/x-raw,width=64,height=32,framerate=25/1 ! "
+        + "sbssplit name=s s.left ! queue ! p.left s.right ! queue ! p.right "
+        + "stereopack name=p ! fakesink name=sink")
+    for eye in Eye.allCases {
+      let pad = try #require(pipeline.element(named: "p")?.staticPad(eye.rawValue))
+      pad.addFilter(TimeRemover([0, 3, 4, 7]))
+    }
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    let warnings = try await play(pipeline).warnings
+    #expect(tap.buffers.map(\.buffer.pts) == (0..<8).map { 40 * .millisecond * $0 })
+    #expect(warnings.count { $0.contains("had no timestamp (1 so far)") } == 1, "\(warnings)")
+  }
+
   @Test("interlaced video is refused with a message", arguments: ["interleaved", "mixed"])
   func interlaced(mode: String) async throws {
     let failure = try await failure(
@@ -222,4 +238,22 @@ struct StereoPackTests {
   private func eye(of buffer: Buffer) -> String? {
     CustomMeta("GstStereoViewMeta").fields(of: buffer)?.string("eye")
   }
+}
+
+/// Takes the timestamps from some of a pad's buffers.
+private final class TimeRemover: BufferFilter {
+  private let places: Set<Int>
+  private var count = 0
+
+  init(_ places: Set<Int>) { self.places = places }
+
+  func take(_ buffer: Buffer) -> Buffer? {
+    defer { count += 1 }
+    guard places.contains(count) else { return buffer }
+    let copy = buffer.copied()
+    copy.pts = nil
+    return copy
+  }
+
+  func take(_ event: Event) -> Buffer? { nil }
 }

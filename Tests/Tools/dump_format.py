@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """Prints what FFmpeg's libavformat, as PyAV brings it along, says of a movie: dump_format.py MOVIE"""
 import ctypes
+import ctypes.util
 import glob
 import os
 import sys
@@ -12,7 +13,9 @@ folder = os.path.join(os.path.dirname(os.path.dirname(av.__file__)), "av.libs")
 
 
 def library(name):
-    return ctypes.CDLL(glob.glob(os.path.join(folder, f"lib{name}*"))[0])
+    # Debian's PyAV takes the system's.
+    found = glob.glob(os.path.join(folder, f"lib{name}*")) or [ctypes.util.find_library(name)]
+    return ctypes.CDLL(found[0])
 
 
 util, formats = library("avutil"), library("avformat")

@@ -110,7 +110,7 @@ extension HostileAct {
         Self.all,
         [
           "mvhevchlssink": .failure("timestamp"),
-          "stereotestsrc": nil, "stereopack": .failure("timestamp"),
+          "stereotestsrc": nil,
           "mvhevcmux": .failure("timestamp"),
         ])
     }

@@ -35,7 +35,7 @@ enum DemuxVideoCaps {
       fields.append(("codec_data", .buffer(Buffer(records.block))))
     } else if let stream, !stream.configuration.isEmpty {
       fields.append(("codec_data", .buffer(Buffer(stream.configuration))))
-    } else if let global = entry.extensions.first(where: { $0.type == "glbl" }),
+    } else if let global = entry.configuration.first(where: { $0.type == "glbl" }),
       entry.codec == "FFV1"
     {
       fields.append(("codec_data", .buffer(Buffer(global.payload))))

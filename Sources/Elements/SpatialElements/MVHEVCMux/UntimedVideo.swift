@@ -17,8 +17,8 @@ enum UntimedVideo {
     guard (isH264 ? reordersH264(caps) : reordersH265(caps, first)) ?? true else { return nil }
     return ElementError(
       .format,
-      "The pictures on \(pad) have no presentation times, and they are not shown in the order in "
-        + "which they are coded. "
+      "The pictures on \(pad) have no presentation timestamps, and they are not shown in the order "
+        + "in which they are coded. "
         + (isH264
           ? "Take the video from a container, such as MP4 or Matroska."
           : "If they come from a file of H.265 alone, read it with mvhevcdemux in place of a "

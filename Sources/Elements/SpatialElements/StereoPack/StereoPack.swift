@@ -48,6 +48,39 @@ final class StereoPack: EyePairing {
     var output = PackedOutput()
     /// Nil if the rate is unknown.
     var frameDuration: ClockTime?
+    private var lastTime: ClockTime?
+    private var derived = 0
+    private var pace = WarningPace()
+
+    init(pairs: EyePairer) { self.pairs = pairs }
+
+    /// Returns the timestamp of a frame; one that has none follows the frame before it.
+    ///
+    /// - Throws: an ``ElementError`` if no frame rate says by how much.
+    mutating func time(
+      of frame: Buffer, in segment: Segment, _ element: StereoPack
+    ) throws -> ClockTime {
+      if let time = frame.pts {
+        lastTime = time
+        return time
+      }
+      guard let frameDuration else {
+        throw ElementError(
+          .failedStream,
+          "The frames have neither timestamps nor a frame rate; a source with do-timestamp=true "
+            + "adds timestamps, and a capsfilter with framerate adds a rate.")
+      }
+      let time = lastTime.map { $0 + frameDuration } ?? segment.start
+      lastTime = time
+      derived += 1
+      if pace.allows(at: RunningTime(clamping: time)) {
+        element.postWarning(
+          ElementError(
+            .failedStream,
+            "Frames had no timestamp (\(derived) so far); they follow those before them."))
+      }
+      return time
+    }
   }
 
   static let padTemplates = [
@@ -152,9 +185,7 @@ final class StereoPack: EyePairing {
 
   private func pack(_ pair: EyePairer.Pair, _ streaming: inout Streaming) throws {
     let frame = pair.timed
-    guard let time = frame.buffer.pts else {
-      throw ElementError(.failedStream, "A frame has no timestamp.")
-    }
+    let time = try streaming.time(of: frame.buffer, in: frame.segment, self)
     guard
       let eyes = try eyes(of: pair, frame.segment.unclippedStreamTime(time), streaming)
     else { return }
