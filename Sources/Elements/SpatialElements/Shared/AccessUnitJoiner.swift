@@ -24,6 +24,8 @@ final class AccessUnitJoiner: BufferFilter {
   /// The number of layers that the stream's VPS says.
   private var layerCount = 1
   private var held: Buffer?
+  /// The number of layers that have been added to the held buffer.
+  private var joinedCount = 0
   /// The durations of the second buffers of access units so far: the parser has counted each as a
   /// picture of its own in the decoding times that it has made up.
   private var excess: ClockTime = 0
@@ -37,7 +39,7 @@ final class AccessUnitJoiner: BufferFilter {
     guard content.hasBaseSlice || !content.hasDependentSlice else { return join(buffer) }
     let timed = retimed(buffer)
     guard !content.hasDependentSlice else { return pass(timed) }
-    defer { held = timed }
+    defer { (held, joinedCount) = (timed, 0) }
     return held
   }
 
@@ -72,7 +74,7 @@ final class AccessUnitJoiner: BufferFilter {
   /// Returns a buffer, or the one that is held back and comes before it.
   private func pass(_ buffer: Buffer) -> Buffer {
     guard let first = held else { return buffer }
-    held = buffer
+    (held, joinedCount) = (buffer, 0)
     return first
   }
 
@@ -84,8 +86,10 @@ final class AccessUnitJoiner: BufferFilter {
     let whole = base.copied()
     whole.append(buffer, offset: 0, size: buffer.size)
     // A third layer, such as one of depth, has a buffer of its own, too.
-    held = layerCount > 2 ? whole : nil
-    return layerCount > 2 ? nil : whole
+    joinedCount += 1
+    let isWhole = joinedCount >= layerCount - 1
+    held = isWhole ? nil : whole
+    return isWhole ? whole : nil
   }
 
   /// Returns a buffer with the decoding time that it would have in an unsplit stream.
