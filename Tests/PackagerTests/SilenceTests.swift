@@ -167,6 +167,19 @@ struct SilenceTests {
     #expect(list.segments.last?.isGap == false, "\(list.text)")
   }
 
+  @Test("video that begins in the middle of a GOP has a gap up to its keyframe, which is told")
+  func begunLate() throws {
+    var sources = channel()
+    for index in [0, 1] { sources[index].samples.removeFirst(20) }
+    let disk = try play(settings(parts: false), sources, seconds: 26)
+    #expect(Set(disk.losses) == ["video_0", "video_0_mono"])
+    for name in Self.names.prefix(2) {
+      let list = try disk.playlist("\(name)/index.m3u8")
+      #expect(list.segments.map(\.isGap).firstIndex(of: false) == 1, "\(list.text)")
+      #expect(list.segments.count { $0.isGap } == 1, "\(list.text)")
+    }
+  }
+
   @Test("a keyframe that does not come is requested again, a second later and then every second")
   func keyframeAgain() throws {
     let frames = pictures(30 * 6, gop: 60).enumerated().map { index, sample in

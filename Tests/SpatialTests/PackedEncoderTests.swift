@@ -86,6 +86,11 @@ struct PackedEncoderTests {
     try await play(
       "\(scene)64,multiview-mode=side-by-side ! encodebin profile=\"\(profile)\" ! "
         + "filesink location=\(path)")
+    let eyes = try await record(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! mvhevcdec name=e "
+        + "e.left ! queue ! fakesink name=left e.right ! queue ! fakesink name=right",
+      sinks: ["left", "right"])
+    #expect(eyes.allSatisfy { [30, 31].contains($0.count) })
     let entry = try MovieFile(path).videoEntry()
     #expect(entry.hvcC != nil && entry.lhvC != nil)
     // The videorate within encodebin repeats the last picture in GStreamer 1.28.

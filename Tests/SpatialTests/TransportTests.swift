@@ -43,6 +43,39 @@ struct TransportTests {
     #expect(try frames("b.mov") == movie)
   }
 
+  @Test("an eye that a parser or a demuxer loses is named, with what keeps it")
+  func lostEye() async throws {
+    try await play(
+      source + "tee name=t t. ! queue ! mpegtsmux ! filesink location=\(folder.path("a.ts")) "
+        + "t. ! queue ! m.video_0 mvhevcmux name=m ! filesink location=\(folder.path("a.mov"))")
+    let readers = [
+      "filesrc location=\(folder.path("a.mov")) ! qtdemux",
+      "filesrc location=\(folder.path("a.mov")) ! qtdemux ! h265parse",
+      "filesrc location=\(folder.path("a.ts")) ! tsdemux ! h265parse",
+    ]
+    for reader in readers {
+      for writer in ["mvhevcmux fragment-duration=1000000000", "mvhevchlssink"] {
+        await #expect {
+          try await play(
+            "\(reader) ! m.video_0 \(writer) name=m"
+              + (writer == "mvhevchlssink"
+                ? " location=\(folder.path("s%05d.m4s"))" : " ! fakesink"))
+        } throws: { error in
+          let message = (error as? PipelineFailure)?.message ?? "\(error)"
+          return message.contains("second eye of the video on video_0 cannot be decoded")
+            && message.contains("mvhevcdemux in their place")
+        }
+      }
+    }
+    // A parser that passes the second eye's record on does no harm.
+    try await play(
+      "filesrc location=\(folder.path("a.mov")) ! mvhevcdemux name=d d.video_0 ! h265parse ! "
+        + "m.video_0 mvhevcmux name=m ! filesink location=\(folder.path("b.mov"))")
+    let (one, other) = try (MovieFile(folder.path("a.mov")), MovieFile(folder.path("b.mov")))
+    #expect(try other.videoEntry().lhvC == one.videoEntry().lhvC)
+    #expect(try other.content(of: other.video()) == one.content(of: one.video()))
+  }
+
   @Test(
     "RTP keeps both eyes, bit by bit", .tags(.judge), Judge.isThere,
     arguments: ["video/x-h265,stream-format=byte-stream ! ", ""])

@@ -380,7 +380,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       pending.holdLast(of: rest, until: end)
     }
     // What a segment without a keyframe holds, no player could show.
-    if rendition.isVideo, chunks.isEmpty, let sample = pending.first, !sample.isSync {
+    if rendition.isVideo, chunks.isEmpty, rest > 0, let sample = pending.first, !sample.isSync {
+      if !isSilent { outputs.append(.loss(rendition: rendition.name)) }
       pending.removeFirst(rest)
       rest = 0
     }

@@ -301,10 +301,12 @@ extension LayerFlattening {
     private mutating func warn(_ made: LayerExtractor.Output, _ maker: LayerExtractor) {
       let eye = maker.baseEye.other
       if made.pairing == .gap {
+        var remedy = ""
+        if case .missingParameterSet = made.failure { remedy = " \(LostLayer.remedy)" }
         warnOnce(
           eye,
           "The \(eye.rawValue) eye cannot be decoded; gaps are sent instead: "
-            + "\(made.failure.map { "\($0)" } ?? "the stream has no pictures of it").")
+            + "\(made.failure.map { "\($0)" } ?? "the stream has no pictures of it").\(remedy)")
       } else if let failure = made.failure {
         warnOnce(eye, "Damaged pictures of the \(eye.rawValue) eye are skipped: \(failure).")
       }

@@ -97,7 +97,7 @@ final class MuxInput {
 
   private static func needsData(_ caps: Caps) -> Bool {
     switch caps.mediaType {
-    case "video/x-h265": InBandVideo.isIn(caps)
+    case "video/x-h265": InBandVideo.isIn(caps) || LostLayer.isPossible(in: caps)
     case "video/x-h264": true
     case "audio/x-ac3", "audio/x-eac3": caps.first?.buffer("codec_data") == nil
     default: false
@@ -117,9 +117,16 @@ final class MuxInput {
   /// Returns the sample entry of a coded video stream, without the spatial metadata from tags.
   ///
   /// - Parameter first: the first buffer, for streams with in-band parameter sets.
+  /// - Throws: an ``ElementError`` if the caps are wrong or not enough, or if parameter sets are
+  ///   missing.
   func videoEntry(first: Buffer?) throws -> VisualSampleEntry {
     guard let caps else { throw FlowReturn.notNegotiated }
     let inBand = InBandVideo.isIn(caps) ? try InBandVideo(caps, first: first, pad: name) : nil
+    if caps.mediaType == "video/x-h265",
+      let refusal = LostLayer.refusal(of: caps, first: first, pad: name)
+    {
+      throw refusal
+    }
     inBandVideo = inBand
     return try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name, capsUpstream: capsUpstream, first: first)

@@ -78,10 +78,10 @@ final class AccessUnitJoiner: BufferFilter {
     return first
   }
 
-  /// Returns an access unit whose second layer comes in a buffer of its own; nil if its first one
-  /// is lost, without which the second one shows nothing.
+  /// Returns an access unit whose second layer comes in a buffer of its own; nil if a third one is
+  /// missing. If the first one is lost, the element says so.
   private func join(_ buffer: Buffer) -> Buffer? {
-    guard let base = held else { return nil }
+    guard let base = held else { return buffer }
     excess = excess + (buffer.duration ?? 0)
     let whole = base.copied()
     whole.append(buffer, offset: 0, size: buffer.size)

@@ -67,8 +67,8 @@ struct LayeredInput {
   let caps: Caps
   private let configuration: StreamConfiguration
   var framing: NALUnitFraming { configuration.framing }
-  /// Parameter sets of both layers' records, as NAL units; empty for a byte stream, where they are
-  /// in-band.
+  /// Parameter sets of both layers' records, as NAL units. A byte stream has them in-band; one that
+  /// a parser has made of a stream with records may have those of the dependent layer here alone.
   var parameterSets: [[UInt8]] { configuration.parameterSets }
   /// Why the dependent layer's record is unreadable; nil if it is readable or absent.
   var layeredRecordProblem: String? { configuration.layeredRecordError.map { "\($0)" } }
@@ -78,12 +78,12 @@ struct LayeredInput {
   init(_ caps: Caps, recordIsOptional: Bool = false) throws {
     self.caps = caps
     guard let structure = caps.first else { throw FlowReturn.notNegotiated }
+    let layered = structure.buffer(LayeredCaps.layeredCodecData)?.bytes
     if structure.string("stream-format") == "byte-stream" {
-      configuration = .byteStream
+      configuration = StreamConfiguration(framing: .annexB, lhvC: layered)
     } else if let record = structure.buffer("codec_data") {
       do {
-        configuration = try StreamConfiguration(
-          hvcC: record.bytes, lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
+        configuration = try StreamConfiguration(hvcC: record.bytes, lhvC: layered)
       } catch {
         throw ElementError(.format, "The stream's codec_data is damaged: \(error).")
       }

@@ -75,11 +75,14 @@ public struct StreamConfiguration: Sendable {
   /// A byte stream, with its parameter sets in-band.
   public static let byteStream = StreamConfiguration(framing: .annexB)
 
-  /// Creates the configuration of a stream without records.
-  public init(framing: NALUnitFraming) {
+  /// Creates the configuration of a stream without the base layer's record.
+  ///
+  /// - Parameters:
+  ///   - framing: framing of the NAL units.
+  ///   - lhvC: record of the dependent layer, if there is one.
+  public init(framing: NALUnitFraming, lhvC: [UInt8]? = nil) {
     self.framing = framing
-    parameterSets = []
-    layeredRecordError = nil
+    (parameterSets, layeredRecordError) = Self.dependentSets(lhvC)
   }
 
   /// Creates the configuration of a stream with length prefixes.
@@ -92,15 +95,17 @@ public struct StreamConfiguration: Sendable {
   public init(hvcC: [UInt8], lhvC: [UInt8]? = nil) throws(SyntaxError) {
     let base = try HEVCDecoderConfigurationRecord(bytes: hvcC)
     framing = .lengthPrefixed(lengthSize: base.lengthSize)
+    let dependent = Self.dependentSets(lhvC)
+    parameterSets = base.nalUnits + dependent.units
+    layeredRecordError = dependent.error
+  }
+
+  private static func dependentSets(_ lhvC: [UInt8]?) -> (units: [[UInt8]], error: SyntaxError?) {
+    guard let lhvC else { return ([], nil) }
     do {
-      let dependent = try lhvC.map { bytes throws(SyntaxError) in
-        try LHEVCDecoderConfigurationRecord(bytes: bytes)
-      }
-      parameterSets = base.nalUnits + (dependent?.nalUnits ?? [])
-      layeredRecordError = nil
+      return (try LHEVCDecoderConfigurationRecord(bytes: lhvC).nalUnits, nil)
     } catch {
-      parameterSets = base.nalUnits
-      layeredRecordError = error
+      return ([], error)
     }
   }
 }
