@@ -44,7 +44,7 @@ struct ChannelSoakTests {
       of: [
         "/usr/bin/python3", program, folder.path("live"), "\(Self.seconds)",
         try Command.built(),
-      ], in: folder.url)
+      ], in: folder.url, seconds: Self.seconds + 540)
     let text = String(decoding: data, as: UTF8.self)
     print("soak:", text)
     let report = try JSONDecoder().decode(Report.self, from: data)

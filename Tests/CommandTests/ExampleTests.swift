@@ -131,6 +131,22 @@ struct ExampleTests {
     }
   }
 
+  @Test(
+    "both eyes come over WebRTC to the recorder in Python", .tags(.realTime, .exhaustive, .judge),
+    .enabled("no PyAV") { Python.hasAV })
+  func webrtc() async throws {
+    let program = Repository.url.appending(path: "Examples/python/webrtc_loopback.py").path
+    let scene = "stereotestsrc is-live=true ! video/x-raw,width=256,height=64,framerate=15/1"
+    let result = try Program.run(
+      ["/usr/bin/python3", program, "both.mov", "60", scene], in: folder.url)
+    #expect(result.status == 0, "\(result.output)")
+    let info = try Command.run(["info", "both.mov"], in: folder).output
+    #expect(info.contains("MV-HEVC: a layer for each eye"), "\(info)")
+    let tool = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    let frames = try Python.lines([tool, folder.path("both.mov")])
+    #expect(frames.count == 120, "\(frames.count)")
+  }
+
   @Test("TwoCameras writes a movie that headsets accept, with another movie's audio")
   func twoCameras() async throws {
     try await TestMovie.play(

@@ -39,6 +39,49 @@ struct PartsCommandTests {
     try Data(contentsOf: URL(filePath: folder.path(name)))
   }
 
+  @Test(
+    "pieces that are put one after the other are the joined movie", .tags(.judge),
+    .enabled("no PyAV") { Python.hasAV }, arguments: ["mov", "mp4"])
+  func pieces(ending: String) throws {
+    #expect(try plan("w", "one.\(ending)") == 3)
+    for number in 0...2 { try succeed(["part", "w", "\(number)"]) }
+    // Several processes, in any order, and a second time.
+    for number in [2, 0, 1, 0] {
+      try succeed(["join", "w", "--pieces", "pieces", "--piece", "\(number)"])
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("pieces")).sorted()
+    #expect(names == (0...2).map { "piece-0000\($0).\(ending)" })
+    let all = try names.map { try bytes("pieces/\($0)") }
+    try succeed(["join", "w", "--pieces", "pieces"])
+    #expect(try names.map { try bytes("pieces/\($0)") } == all)
+    try all.reduce(Data(), +).write(to: URL(filePath: folder.path("cat.\(ending)")))
+    try succeed(["join", "w"])
+
+    let (whole, pieces) = try (
+      MovieFile(folder.path("one.\(ending)")), MovieFile(folder.path("cat.\(ending)"))
+    )
+    #expect(whole.movie.tracks.count == 2 && pieces.movie.tracks.count == 2)
+    for (one, other) in zip(whole.movie.tracks, pieces.movie.tracks) {
+      #expect(one.sampleEntries == other.sampleEntries && one.timescale == other.timescale)
+      #expect(times(of: one, in: whole) == times(of: other, in: pieces))
+      #expect(try whole.samples(one.handlerType) == pieces.samples(one.handlerType))
+    }
+    #expect(whole.movie.metadata == pieces.movie.metadata)
+    let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    let frames = try ["one", "cat"].map {
+      try Python.lines([program, folder.path("\($0).\(ending)")])
+    }
+    #expect(frames[0].count == 300 && frames[0] == frames[1])
+  }
+
+  /// The times of the samples in the movie, and their durations.
+  private func times(of track: Track, in file: MovieFile) -> [[Int64]] {
+    let start = track.startOnMovieTimeLine(file.movie.timescale)
+    return (0..<track.samples.count).compactMap(track.samples.sample).map {
+      [$0.presentationTime - start, Int64($0.duration)]
+    }
+  }
+
   @Test("any order, several processes and a second time give the same movie, byte for byte")
   func sameBytes() throws {
     #expect(try plan("w1", "one.mov") == 3)

@@ -180,6 +180,26 @@ struct SilenceTests {
     }
   }
 
+  @Test(
+    "video that comes back without a keyframe, and late, makes no segment of the others too long",
+    arguments: [false, true], [0, 3])
+  func lateReturn(parts: Bool, latency: Int64) throws {
+    var sources = channel(videoSilence: 7 * second..<9 * second, latency: latency * second)
+    for source in [0, 1] {
+      sources[source].samples = sources[source].samples.enumerated().map { index, sample in
+        var sample = sample
+        // None for five seconds.
+        sample.isSync = sample.isSync && !(270..<420).contains(index)
+        sample.presentationTime = sample.decodeTime + 33_333_333
+        return sample
+      }
+    }
+    let disk = try play(settings(parts: parts), sources, seconds: 30)
+    try check(disk, Self.names)
+    let list = try disk.playlist("video_0/index.m3u8")
+    #expect(list.segments.last?.isGap == false, "\(list.text)")
+  }
+
   @Test("a keyframe that does not come is requested again, a second later and then every second")
   func keyframeAgain() throws {
     let frames = pictures(30 * 6, gop: 60).enumerated().map { index, sample in

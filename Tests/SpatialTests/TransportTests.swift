@@ -105,6 +105,17 @@ struct TransportTests {
     #expect(try frames("a.mov") == movie)
   }
 
+  @Test("an encoder in a bin gives a payloader after that bin both eyes' parameter sets")
+  func binnedRTP() async throws {
+    try await play(
+      "stereotestsrc num-buffers=45 ! video/x-raw,width=256,height=128,framerate=30/1 ! "
+        + "mvhevcsbsenc speed-preset=ultrafast key-int-max=15 option-string=bframes=0 ! "
+        + "rtph265pay config-interval=-1 ! rtph265depay ! mvhevcmux ! "
+        + "filesink location=\(folder.path("a.mov"))")
+    let entry = try MovieFile(folder.path("a.mov")).videoEntry()
+    #expect(entry.lhvC != nil && entry.extendedUsage?.views != nil)
+  }
+
   @Test("packets that are lost cost pictures, and nothing else")
   func lossyRTP() async throws {
     let shown = try await record(

@@ -150,16 +150,18 @@ public final class Program: Sendable {
   /// What a program prints; its errors, too, if they are merged. No thread of Swift's pool waits
   /// for it.
   ///
+  /// - Parameter seconds: when it is killed, since it hangs.
   /// - Throws: a `Failure` with what it said if its status is not 0.
   public static func output(
     of words: [String], in folder: URL? = nil, environment: [String: String] = [:],
-    inherits: Bool = true,
-    errors: Errors = .shown
+    inherits: Bool = true, errors: Errors = .shown, seconds: Double = 540
   ) async throws -> Data {
     let program = try Program(
       words, in: folder, environment: environment, inherits: inherits, errors: errors)
     let result = await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(returning: program.result()) }
+      DispatchQueue.global().async {
+        continuation.resume(returning: program.result(seconds: seconds))
+      }
     }
     guard result.status == 0 else {
       throw Failure("\(words): \(result.status): \(result.output)\(result.errors)")

@@ -65,8 +65,9 @@ extension Packager {
   ) -> MediaPresentation.Live? {
     guard let date = fileDate else { return nil }
     let segment = UInt64(clamping: settings.segment)
-    // Jitter of timestamps is no reason to wait longer.
-    let longest = tracks.map(\.longestSegment).max() ?? 0
+    // Jitter of timestamps is no reason to wait longer, nor is a segment that has left the lists.
+    let longest =
+      tracks.compactMap { $0.playlist.segments.suffix(12).map(\.duration).max() }.max() ?? 0
     var live = MediaPresentation.Live(
       availabilityStartTime: date, publishTime: date &+ max(starts.frontier, 0),
       minimumUpdatePeriod: segment,
@@ -76,7 +77,11 @@ extension Packager {
       let (window, isEndless) = segment.multipliedReportingOverflow(
         by: UInt64(settings.playlistLength))
       live.timeShiftBufferDepth = isEndless ? nil : window
-      if !isEndless { live.delay = min(live.delay, max(window, segment * 2)) }
+      // Players that begin at the end of the window lose the segment that they ask for.
+      let margin = max(segment * 2, window / 4)
+      if !isEndless {
+        live.delay = min(live.delay, max(window - min(window, margin), segment * 2))
+      }
     }
     return live
   }

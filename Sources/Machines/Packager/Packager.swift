@@ -144,7 +144,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     tracks[index].fallSilent()
     guard wasLeader else { return }
     starts.endSegmentSoon()
-    if let leader { for sample in tracks[leader].pending.samples { lead(sample) } }
+    leadAgain()
     try advance()
   }
 
@@ -164,9 +164,11 @@ public struct Packager<Payload: Sendable>: Sendable {
     let last = starts.last ?? .min
     let time = sample.presentationTime
     // It leads again if it is to, so that no other rendition starts a segment just before its
-    // keyframe. Without keyframes, that ends.
+    // keyframe. Without keyframes, that ends before a segment is too long.
     guard sample.isSync || !tracks[index].isLost else { return false }
-    tracks[index].isReturning = time &- last < settings.target &* 2
+    let hasLed = index == leader
+    tracks[index].isReturning = time &- last < settings.target &+ 500_000_000
+    if hasLed, index != leader { leadAgain() }
     if sample.isSync, let position = starts.position(of: tracks[index].sequence),
       tracks[index].comeBack(at: time, with: starts[position])
     {
@@ -201,9 +203,8 @@ public struct Packager<Payload: Sendable>: Sendable {
   public mutating func end(_ index: Int) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
     tracks[index].finish()
-    // The new leader may already have samples that start segments.
-    if let leader {
-      for sample in tracks[leader].pending.samples { lead(sample) }
+    if leader != nil {
+      leadAgain()
       try advance()
     } else if tracks.allSatisfy(\.hasEnded) {
       try finish()
@@ -216,6 +217,12 @@ public struct Packager<Payload: Sendable>: Sendable {
   }
 
   // MARK: Segment starts
+
+  /// Lets another leader's samples start segments that have arrived already.
+  private mutating func leadAgain() {
+    guard let leader else { return }
+    for sample in tracks[leader].pending.samples { lead(sample) }
+  }
 
   private mutating func lead(_ sample: PackagedSample<Payload>, isChange: Bool = false) {
     guard let leader else { return }

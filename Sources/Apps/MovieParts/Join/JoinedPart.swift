@@ -24,7 +24,7 @@ struct JoinedPart {
   let entry: SampleEntry
   /// The duration of the picture that is shown last.
   let lastDuration: ClockTime
-  private let file: OpenedFile
+  let file: OpenedFile
   private let path: String
 
   /// Opens a part and checks its pictures.
@@ -106,17 +106,4 @@ struct JoinedPart {
   private static func damaged(_ path: String, _ reason: String) -> PartError {
     PartError(.repeatable, "'\(path)' is not the part of the plan: \(reason)")
   }
-}
-
-/// A file that is open for reading from its beginning to its end, as long as this object lives.
-private final class OpenedFile: Sendable {
-  let descriptor: Int32
-
-  init?(_ path: String) {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-  }
-
-  deinit { if descriptor >= 0 { close(descriptor) } }
 }

@@ -29,13 +29,14 @@ package struct MovieJoin: Sendable {
       input: { type: path, required: true }
       output: { type: path, required: true, endings: [mov, mp4] }
       folder: { type: path, required: true }
+      head: { type: boolean, default: no }
       first: { type: path, required: true }
     include:
       - { file: parts/movie.yaml, inherit: all }
     elements:
       first-part: { type: filesrc, location: "${first}" }
       demux: { type: mvhevcdemux }
-      join: { type: partjoiner, folder: "${folder}" }
+      join: { type: partjoiner, folder: "${folder}", head: "${head}" }
       mux: { type: mvhevcmux, container: "${output.extension}" }
       sink: { type: filesink, location: "${output}" }
     links:
@@ -66,24 +67,8 @@ package struct MovieJoin: Sendable {
       throw PartError(
         .exists, "'\(plan.output)' already exists", help: "use --force to replace it")
     }
-    try PartEncoder.checkInput(plan)
-    plan.setCreationTime()
-    guard PartJoinerPlugin.isRegistered else {
-      throw PartError(.final, "GStreamer refuses the element that joins parts")
-    }
-    let whole = try HostedPipeline(
-      yaml: Self.pipeline, name: pipelines + "/join.yaml",
-      arguments: [
-        "input": plan.input, "output": plan.output, "folder": folder.path,
-        "first": folder.partFile(0),
-      ], registry: registry)
-    let graph = plan.reading(whole.graph)
-    let pipeline = whole.with(plan.isRange ? try limited(graph) : graph)
-    var options = PipelineRun.Options()
-    options.overwrites = overwrites
     let start = ContinuousClock.now
-    try await PipelineRun(pipeline, options: options).run(warn: warn)
-    try SmallFiles.sync(file: plan.output)
+    try await play(to: plan.output, pipelines, registry, overwrites: overwrites, warn: warn)
     let receipt = PartReceipt(
       key: key, hash: "", size: SmallFiles.size(of: plan.output) ?? 0,
       pictureCount: plan.pictures.count, coreSeconds: 0,
@@ -92,6 +77,46 @@ package struct MovieJoin: Sendable {
     try SmallFiles.write(
       Array((receipt.json.line + "\n").utf8), to: folder.movieReceipt)
     if !keepsParts { folder.removeParts() }
+  }
+
+  /// Writes ``WorkFolder/headFile``, unless it is there: the movie with its first picture alone,
+  /// and with all other tracks whole.
+  ///
+  /// - Parameters: as of ``run(pipelines:_:overwrites:keepsParts:warn:)``.
+  func writeHead(
+    pipelines: String, _ registry: InstalledElements, warn: @escaping @Sendable (Diagnostic) -> Void
+  ) async throws {
+    try checkParts(try plan.key)
+    guard SmallFiles.size(of: folder.headFile) == nil else { return }
+    // The muxer takes the container from the name.
+    let draft = "\(folder.path)/head.\(SmallFiles.owner).\(plan.outputEnding)"
+    defer { SmallFiles.remove(draft) }
+    try await play(to: draft, isHead: true, pipelines, registry, overwrites: true, warn: warn)
+    try SmallFiles.move(draft, to: folder.headFile)
+  }
+
+  /// Runs the pipeline.
+  private func play(
+    to output: String, isHead: Bool = false, _ pipelines: String, _ registry: InstalledElements,
+    overwrites: Bool, warn: @escaping @Sendable (Diagnostic) -> Void
+  ) async throws {
+    try PartEncoder.checkInput(plan)
+    plan.setCreationTime()
+    guard PartJoinerPlugin.isRegistered else {
+      throw PartError(.final, "GStreamer refuses the element that joins parts")
+    }
+    let whole = try HostedPipeline(
+      yaml: Self.pipeline, name: pipelines + "/join.yaml",
+      arguments: [
+        "input": plan.input, "output": output, "folder": folder.path,
+        "first": folder.partFile(0), "head": isHead ? "yes" : "no",
+      ], registry: registry)
+    let graph = plan.reading(whole.graph)
+    let pipeline = whole.with(plan.isRange ? try limited(graph) : graph)
+    var options = PipelineRun.Options()
+    options.overwrites = overwrites
+    try await PipelineRun(pipeline, options: options).run(warn: warn)
+    try SmallFiles.sync(file: output)
   }
 
   /// Returns the graph with all other tracks limited to the time of the pictures.

@@ -20,6 +20,7 @@ internal import StereoVideo
 final class PartJoiner: ElementImplementation {
   struct Settings {
     var folder: String?
+    var isHead = false
   }
 
   struct Streaming {
@@ -34,7 +35,7 @@ final class PartJoiner: ElementImplementation {
 
   /// Where the running time of the movie begins on the timestamps: samples are decoded before the
   /// first picture is shown.
-  private static let start = 3600 * ClockTime.second
+  static let start = 3600 * ClockTime.second
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -46,7 +47,9 @@ final class PartJoiner: ElementImplementation {
       instance, template: "start",
       .sink(chain: PartJoiner.receiveStart, event: PartJoiner.handleStart)
         .waiting(PartJoiner.begin, activated: PartJoiner.activate))
-    source = try Pad(instance, template: "src", .source(event: PartJoiner.handleUpstream))
+    source = try Pad(
+      instance, template: "src",
+      .source(query: PartJoiner.answer, event: PartJoiner.handleUpstream))
     add(sink)
     add(start)
     add(source)
@@ -122,6 +125,12 @@ final class PartJoiner: ElementImplementation {
     b == 0 ? a : divisor(b, a % b)
   }
 
+  /// A head does not last as long as its first part.
+  func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    if case .duration = query.kind, settings.current.isHead { return false }
+    return pad.forward(query)
+  }
+
   /// Refuses seeks.
   func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
     if case .seek = event.kind { return false }
@@ -184,6 +193,7 @@ final class PartJoiner: ElementImplementation {
         if !sample.isSync { buffer.flags.insert(.deltaUnit) }
         if sample.isDroppable { buffer.flags.insert(.droppable) }
         try source.push(buffer).check()
+        if settings.current.isHead { return }
         jointBuffer?.add(size: sample.size)
       }
       log.info(self, "part \(number): \(part.samples.count) pictures")
@@ -253,7 +263,10 @@ enum PartJoinerPlugin {
       PadTemplate("src", .source, caps: Caps("video/x-h265")),
     ],
     properties: [
-      .string("folder", nick: "Folder", blurb: "The work folder of the conversion", at: \.folder)
+      .string("folder", nick: "Folder", blurb: "The work folder of the conversion", at: \.folder),
+      .bool(
+        "head", nick: "Head", blurb: "Whether the first picture is enough", default: false,
+        at: \.isHead),
     ])
 
   /// Registers the element once.

@@ -59,6 +59,9 @@ package struct ConversionPlan: Equatable, Sendable {
   /// The pictures that are converted.
   package var pictures: Range<Int> { (cuts.first ?? 0)..<end }
 
+  /// `mov` or `mp4`: the container of the movie.
+  var outputEnding: String { output.lowercased().hasSuffix(".mp4") ? "mp4" : "mov" }
+
   /// Whether a part of the movie is converted, not all of it.
   package var isRange: Bool { pictures != 0..<pictureCount }
 

@@ -94,6 +94,14 @@ package enum SmallFiles {
     close(file)
   }
 
+  /// Makes a folder, unless it is there.
+  static func make(folder path: String) throws(PartError) {
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw PartError(
+        .final, "the folder '\(path)' cannot be made: \(String(cString: strerror(errno)))")
+    }
+  }
+
   /// Returns the folder of a path; `.` if it has none.
   package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
@@ -133,7 +141,8 @@ package enum SmallFiles {
     return "\(host.isEmpty ? "host" : host)-\(getpid())"
   }()
 
-  private static func failure(_ path: String, _ what: String) -> PartError {
+  /// Returns the error that `errno` says.
+  static func failure(_ path: String, _ what: String) -> PartError {
     // A full disk may have room later, a folder without permission will not.
     let isFinal = [EACCES, EPERM, EROFS, ENOTDIR, ENAMETOOLONG].contains(errno)
     return PartError(

@@ -20,6 +20,9 @@ package struct WorkFolder: Sendable {
   /// The receipt of the joined movie.
   package var movieReceipt: String { "\(path)/movie.json" }
 
+  /// The movie with its first picture alone, for its pieces.
+  package var headFile: String { "\(path)/head" }
+
   /// `part-00017.mov`
   package func partFile(_ number: Int) -> String { "\(path)/\(Self.name(number)).mov" }
   /// `part-00017.json`
@@ -41,9 +44,12 @@ package struct WorkFolder: Sendable {
   /// The bitrate of each part of two passes.
   package var sharesFile: String { "\(path)/shares.json" }
 
-  private static func name(_ number: Int) -> String {
+  private static func name(_ number: Int) -> String { "part-\(digits(number))" }
+
+  /// The number of a part in names of files: five digits, or more, so that names sort as numbers.
+  static func digits(_ number: Int) -> String {
     let digits = String(number)
-    return "part-" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
+    return String(repeating: "0", count: max(0, 5 - digits.count)) + digits
   }
 
   // MARK: The plan
@@ -82,10 +88,7 @@ package struct WorkFolder: Sendable {
   package func adopt(
     _ plan: ConversionPlan, _ times: PictureTimes
   ) throws(PartError) -> ConversionPlan {
-    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-      throw PartError(
-        .final, "the folder '\(path)' cannot be made: \(String(cString: strerror(errno)))")
-    }
+    try SmallFiles.make(folder: path)
     if let bytes = try SmallFiles.bytes(of: planFile) {
       let known = try ConversionPlan(parsing: bytes, path: planFile)
       if let difference = plan.difference(from: known) {
@@ -155,6 +158,7 @@ package struct WorkFolder: Sendable {
     for name in SmallFiles.names(in: path) where Self.isPart(name) || Self.isDraft(name) {
       SmallFiles.remove("\(path)/\(name)")
     }
+    SmallFiles.remove(headFile)
     if (try? plan())?.isTwoPass ?? false { SmallFiles.remove(sharesFile) }
   }
 
@@ -180,6 +184,7 @@ package struct WorkFolder: Sendable {
   private static func isDraft(_ name: String) -> Bool {
     name.hasSuffix(".incomplete")
       && ["plan.json.", "times.", "movie.json.", "shares.json."].contains { name.hasPrefix($0) }
+      || name.hasPrefix("head.") && name.contains(".incomplete")
   }
 
   /// The parts that processes seem to be at work on: the names of files that are not finished.

@@ -12,12 +12,23 @@ struct JoinCommand: AsyncParsableCommand {
       input in one piece. Once the movie has its name, the parts are removed. If it is stopped, \
       run it again.
 
+      With --pieces, the movie is written in pieces, one for each part, which make it when they \
+      are put one after the other: object stores do so without copying through a worker. The \
+      parts stay.
+
       EXAMPLES
         gst-spatial join work
+        gst-spatial join work --pieces pieces --piece 0
       """)
 
   @Argument(help: "The folder of the plan.", completion: .directory)
   var folder: String
+
+  @Option(help: "Write the movie in pieces, into this folder.", completion: .directory)
+  var pieces: String?
+
+  @Option(help: "Write the piece of this part alone.")
+  var piece: Int?
 
   @Flag(help: "Keep the parts.")
   var keep = false
@@ -28,8 +39,13 @@ struct JoinCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Print only warnings and errors.")
   var quiet = false
 
+  func validate() throws {
+    if piece != nil, pieces == nil { throw ValidationError("--piece needs --pieces FOLDER.") }
+  }
+
   func run() async throws {
     try await reportingPartErrors {
+      if let pieces { return try await write(pieces) }
       let join = try MovieJoin(WorkFolder(folder))
       if join.isDone {
         if !quiet { Terminal.error.line("'\(join.output)' is there") }
@@ -43,5 +59,14 @@ struct JoinCommand: AsyncParsableCommand {
         warn: printWarning)
       if !quiet { Terminal.error.line(join.output) }
     }
+  }
+
+  private func write(_ pieces: String) async throws {
+    guard let pipelines = Installation.pipelines else {
+      throw PipelineProblems(Installation.missingPipelines)
+    }
+    let paths = try await MoviePieces(WorkFolder(folder)).write(
+      piece, to: pieces, pipelines: pipelines, Installation.prepare(), warn: printWarning)
+    if !quiet { for path in paths { Terminal.error.line(path) } }
   }
 }

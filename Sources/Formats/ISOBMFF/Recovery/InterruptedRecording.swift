@@ -35,12 +35,10 @@ struct InterruptedRecording: Sendable {
       guard track.sampleEntries.count == 1 else {
         throw MovieRecoveryError.severalSampleEntries(track.id)
       }
-      var description = track.description
-      // The items of `meta` are in the metadata already.
-      description.userData.removeAll { $0.type == "meta" }
       sources.append(
         Source(
-          id: track.id, number: try writer.addTrack(description), handlerType: track.handlerType,
+          id: track.id, number: try writer.addTrack(track.rewritable),
+          handlerType: track.handlerType,
           timescale: track.timescale, isUniform: track.sampleEntries.first?.isPCM ?? false,
           shift: track.startOnMovieTimeLine(movie.timescale)))
     }
@@ -146,39 +144,5 @@ struct InterruptedRecording: Sendable {
     guard let size = UInt32(exactly: end - start) else { return nil }
     writer.write(size)
     return MovieTail.Patch(offset: start, bytes: writer.bytes)
-  }
-}
-
-extension SampleEntry {
-  fileprivate var isPCM: Bool {
-    if case .audio(let entry) = self, case .pcm = entry.coding { true } else { false }
-  }
-}
-
-extension Track {
-  /// The offset to subtract from media times to get movie times, in units of the track's timescale;
-  /// assumes that a single edit presents all of the media.
-  fileprivate func startOnMovieTimeLine(_ movieTimescale: UInt32) -> Int64 {
-    var empty: UInt64 = 0
-    for edit in edits {
-      guard let mediaTime = edit.mediaTime else {
-        empty = empty.addingReportingOverflow(edit.duration).partialValue
-        continue
-      }
-      let start = rescale(
-        empty, from: movieTimescale, to: description.timescale, .toNearestOrAwayFromZero)
-      return mediaTime.subtractingReportingOverflow(Int64(clamping: start)).partialValue
-    }
-    return 0
-  }
-}
-
-extension MovieMetadata {
-  /// Copies the metadata of a movie, so that it can be written again.
-  init(_ movie: Movie) {
-    self.init(
-      creationTime: movie.creationTime == 0
-        ? nil : Int64(clamping: movie.creationTime) &- Self.secondsTo1970,
-      items: movie.metadata, userData: movie.userData.filter { $0.type != "meta" })
   }
 }

@@ -218,13 +218,19 @@ extension Pad {
   }
 
   /// The factory names of the elements that receive this source pad's data, including those after
-  /// elements that only forward data, such as queues.
+  /// elements that only forward data, such as queues, those in bins, and those after the bin that
+  /// the pad's element is in.
   public var readers: [String] { readers(depth: 16) }
 
   private func readers(depth: Int) -> [String] {
-    guard depth > 0, let peer, let element = gst_pad_get_parent_element(peer.pointer) else {
-      return []
-    }
+    guard depth > 0, let peer else { return [] }
+    // A pad at the border of a bin has its other side there.
+    let inside =
+      g_type_check_instance_is_a(
+        UnsafeMutableRawPointer(peer.pointer).assumingMemoryBound(to: GTypeInstance.self),
+        gst_proxy_pad_get_type()) != 0
+      ? peer.internalLinks.flatMap { $0.readers(depth: depth - 1) } : []
+    guard let element = gst_pad_get_parent_element(peer.pointer) else { return inside }
     defer { gst_object_unref(element) }
     guard let factory = gst_element_get_factory(element),
       let text = gst_object_get_name(UnsafeMutablePointer<GstObject>(factory))
@@ -232,7 +238,7 @@ extension Pad {
     defer { g_free(text) }
     let name = String(cString: text)
     guard ["queue", "queue2", "tee", "capsfilter", "identity", "valve"].contains(name) else {
-      return [name]
+      return [name] + inside
     }
     return [name] + peer.internalLinks.flatMap { $0.readers(depth: depth - 1) }
   }
