@@ -62,13 +62,14 @@ struct EngineTests {
       atPath: folder.path("films"), withIntermediateDirectories: false)
     try await folder.movie("films/film.mp4", frames: 10)
     let page = try DocumentedLines(Repository.url.appending(path: "docs/scale.md"))
-    #expect(page.commands.count == 8)
+    #expect(page.commands.count == 12)
     for command in page.commands {
       let result = try folder.shell(command)
       #expect(result.status == 0, "\(command): \(result.errors)")
     }
     for name in [
-      "spatial.mov", "planned.mov", "limited.mov", "scene.mov", "spatial/film_MVHEVC.mov",
+      "spatial.mov", "planned.mov", "limited.mov", "scene.mov", "film.mov",
+      "spatial/film_MVHEVC.mov",
     ] {
       #expect(try MovieFile(folder.path(name)).videoEntry().lhvC != nil, "\(name)")
     }
