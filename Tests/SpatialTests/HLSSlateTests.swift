@@ -5,7 +5,8 @@ import GStreamer
 import TestKit
 import Testing
 
-/// The line of docs/channel.md that shows a still picture while a camera gives nothing.
+/// The line of docs/channel.md that shows a still picture while a camera gives nothing, and has
+/// silence while a microphone does.
 @Suite(.checkedStreams)
 struct HLSSlateTests {
   private let folder: HLSFolder
@@ -14,8 +15,8 @@ struct HLSSlateTests {
     folder = try HLSFolder()
   }
 
-  /// The line, with small pictures, ten a second, a valve after the camera, and the test's sink. It
-  /// knows of no silent sources.
+  /// The line, with small pictures, ten a second, a valve after the camera and the microphone, and
+  /// the test's sink. It knows of no silent sources.
   private func line() throws -> String {
     let page = try String(
       contentsOf: Repository.url.appending(path: "docs/channel.md"), encoding: .utf8)
@@ -27,8 +28,9 @@ struct HLSSlateTests {
       .replacing(
         "stereotestsrc is-live=true !", with: "stereotestsrc is-live=true ! valve name=v !"
       )
+      .replacing("audiotestsrc is-live=true !", with: "audiotestsrc is-live=true ! valve name=a !")
       .components(separatedBy: "mvhevchlssink")
-    try #require(parts.count == 2 && parts[0].contains("valve"))
+    try #require(parts.count == 2 && parts[0].matches(of: /valve/).count == 2)
     return parts[0] + folder.sink("playlist-type=event target-duration=1 pad-timeout=0")
   }
 
@@ -47,12 +49,12 @@ struct HLSSlateTests {
     defer { pipeline.setState(.null) }
     pipeline.setState(.playing)
     try await waitForSegments(1)
-    pipeline.element(named: "v")?.set("drop", "true")
+    for name in ["v", "a"] { pipeline.element(named: name)?.set("drop", "true") }
     try await waitForSegments(3)
-    pipeline.element(named: "v")?.set("drop", "false")
+    for name in ["v", "a"] { pipeline.element(named: name)?.set("drop", "false") }
     try await waitForSegments(2)
     pipeline.setState(.null)
-    for name in ["video_0", "video_0_mono"] {
+    for name in ["video_0", "video_0_mono", "audio_0"] {
       let list = try folder.text("\(name)/index.m3u8")
       #expect(!list.contains("GAP") && !list.contains("DISCONTINUITY"), "\(list)")
     }
