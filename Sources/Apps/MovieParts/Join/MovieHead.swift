@@ -13,6 +13,8 @@ struct MovieHead {
     let number: TrackID
     /// Subtracted from media times to get those of the movie.
     let shift: Int64
+    /// Where its presentation ends, in units of the track; the largest time if all is shown.
+    private let end: Int64
     private let isUniform: Bool
     private var position = 0
 
@@ -20,6 +22,12 @@ struct MovieHead {
       (self.track, self.number) = (track, number)
       shift = track.startOnMovieTimeLine(movie.timescale)
       isUniform = track.sampleEntries.first?.isPCM ?? false
+      // Edit lists of fragmented movies have no end.
+      let shown = track.edits.reduce(UInt64(0)) {
+        $0.addingReportingOverflow($1.duration).partialValue
+      }
+      let time = Int64(clamping: TrackClock(timescale: movie.timescale).nanoseconds(shown))
+      end = shown > 0 ? TrackClock(timescale: track.timescale).units(time) : .max
     }
 
     /// Decode time of the next sample, in units of the track; nil at the end.
@@ -44,7 +52,7 @@ struct MovieHead {
     mutating func append(
       before time: Int64, to writer: inout FragmentWriter
     ) throws -> [Range<UInt64>] {
-      let limit = time == .max ? time : TrackClock(timescale: track.timescale).units(time)
+      let limit = min(end, time == .max ? time : TrackClock(timescale: track.timescale).units(time))
       var ranges: [Range<UInt64>] = []
       while let run = try next(before: limit) {
         try writer.append(run.description, to: number)
