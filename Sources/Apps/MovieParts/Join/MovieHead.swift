@@ -72,7 +72,7 @@ struct MovieHead {
       let start = record.decodeTime &- shift
       let fitting =
         limit == .max || record.duration == 0
-        ? run.count : Int(clamping: (limit - start - 1) / Int64(record.duration) + 1)
+        ? run.count : Int(clamping: (limit &- start &- 1) / Int64(record.duration) &+ 1)
       let count = max(1, min(run.count, fitting))
       position += count
       var description = SampleDescription(

@@ -87,7 +87,7 @@ package struct MoviePieces {
     let clock = JoinClock(times, plan, start: PartJoiner.start)
     let first = (plan.pictures(ofPart: number)?.lowerBound ?? 0) - plan.pictures.lowerBound
     let isLast = number + 1 == plan.cuts.count
-    // Numbers of fragments rise from piece to piece: none has more fragments than pictures.
+
     /// Media times of the sample at a place in decoding order, in nanoseconds of the movie.
     func time(_ time: ClockTime) -> Int64 {
       Int64(clamping: time.nanoseconds) - Int64(clamping: PartJoiner.start.nanoseconds)
@@ -122,7 +122,7 @@ package struct MoviePieces {
           SampleDescription(
             size: UInt32(clamping: sample.size), decodeTime: decode,
             duration: UInt32(clamping: units.units(Int64(clamping: duration.nanoseconds))),
-            compositionOffset: Int32(clamping: units.units(time(clock.time(picture))) - decode),
+            compositionOffset: Int32(clamping: units.units(time(clock.time(picture))) &- decode),
             isSync: sample.isSync,
             dependency: sample.isDroppable ? .disposable : SampleDependency()),
           to: head.video.number)
