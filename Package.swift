@@ -108,6 +108,7 @@ let package = Package(
       name: "Packager", dependencies: ["ISOBMFF", "StereoVideo"],
       path: "Sources/Machines/Packager",
       swiftSettings: strict),
+    .systemLibrary(name: "CCrypto", path: "Sources/Machines/CCrypto", pkgConfig: "libcrypto"),
 
     // GStreamer in Swift. C libraries: a module map and header-only shims each.
     .systemLibrary(
@@ -127,8 +128,8 @@ let package = Package(
     .target(
       name: "SpatialElements",
       dependencies: [
-        "AVC", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
-        "StereoEncoder", "StereoTestScene", "StereoVideo", "TransportStream",
+        "AVC", "CCrypto", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager",
+        "Reprojection", "StereoEncoder", "StereoTestScene", "StereoVideo", "TransportStream",
       ],
       path: "Sources/Elements/SpatialElements", swiftSettings: strict),
     // libgstspatial.so: the Swift runtime inside, one symbol outside.
@@ -179,7 +180,6 @@ let package = Package(
       ],
       path: "Sources/Apps/Web", swiftSettings: strict),
     // Conversions in parts: what plan, part, join and status do.
-    .systemLibrary(name: "CCrypto", path: "Sources/Apps/CCrypto", pkgConfig: "libcrypto"),
     .target(
       name: "MovieParts",
       dependencies: [

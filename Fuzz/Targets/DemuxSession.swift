@@ -347,18 +347,24 @@ final class DemuxSession {
 
   // MARK: Messages
 
-  /// Maximum wait for the end; only meant to detect hangs.
+  /// Maximum time in which nothing comes; only meant to detect hangs.
   private static let patience: GstClockTime = 120_000_000_000
 
-  /// Waits until all pads have ended; returns false after an error or a timeout.
+  /// Waits until all pads have ended; returns false after an error, or if nothing comes any more.
   private func waitForEnd() -> Bool {
     let types =
       GST_MESSAGE_ERROR.rawValue | GST_MESSAGE_WARNING.rawValue | GST_MESSAGE_APPLICATION.rawValue
+    var count = 0
     while true {
       guard let message = gst_bus_timed_pop_filtered(bus, Self.patience, GstMessageType(types))
       else {
-        sinks.withLock { $0.outcome.hangs = true }
-        return false
+        let isMoving = sinks.withLock { sinks in
+          defer { count = sinks.outcome.bufferCount }
+          sinks.outcome.hangs = sinks.outcome.bufferCount == count
+          return !sinks.outcome.hangs
+        }
+        guard isMoving else { return false }
+        continue
       }
       defer { gst_message_unref(message) }
       note(message)

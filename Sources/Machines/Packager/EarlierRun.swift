@@ -9,6 +9,9 @@ public struct EarlierRun: Sendable {
   public var iFrames: MediaPlaylist?
   /// Contents of the parts of the segment that was open, in order; empty if they cannot be read.
   public var openParts: [[UInt8]]
+  /// Sizes of the listed segments in bytes, by which peaks are measured; empty if they are not
+  /// known.
+  public var sizes: [UInt64] = []
   /// Whether its segments stay listed. Otherwise they are replaced: numbers continue all the same,
   /// as those of a playlist must not go back (RFC 8216 6.2.2), and the files are removed when no
   /// player can request them any more.
@@ -34,6 +37,12 @@ extension FileNames {
   /// Returns the path of a rendition's I-frame playlist.
   public func iFramePlaylistPath(of rendition: Rendition) -> String {
     Self.fill(iFramePlaylist, rendition: rendition.name)
+  }
+
+  /// Returns the paths of a playlist's segments.
+  public func segmentPaths(of rendition: Rendition, in playlist: MediaPlaylist) -> [String] {
+    let names = RenditionNames(self, rendition)
+    return playlist.segments.indices.map { names.segment(playlist.mediaSequence &+ UInt64($0)) }
   }
 
   /// Returns the paths of the parts of a playlist's open segment.
@@ -66,8 +75,27 @@ extension RenditionTrack {
       }
       playlist.append(segment)
     }
+    measure(earlier, in: playlist)
     resume(
       playlist, iFrames: earlier.iFrames, longestPart: earlier.playlist.lowLatency?.partTarget ?? 0)
+  }
+
+  /// Measures the bit rates of the segments that stay listed: `BANDWIDTH` is the peak of all (RFC
+  /// 8216 4.3.4.2).
+  private mutating func measure(_ earlier: EarlierRun, in playlist: MediaPlaylist) {
+    bitRate.raiseTargetDuration(to: playlist.targetDuration)
+    iFrameBitRate.raiseTargetDuration(to: playlist.targetDuration)
+    var sizes = earlier.sizes
+    if playlist.segments.count > sizes.count {
+      sizes.append(earlier.openParts.reduce(0) { $0 + UInt64($1.count) })
+    }
+    for (segment, size) in zip(playlist.segments, sizes) where !segment.isGap && size > 0 {
+      bitRate.add(bytes: size, duration: segment.duration)
+    }
+    for picture in earlier.iFrames?.segments ?? [] {
+      guard let range = picture.byteRange else { continue }
+      iFrameBitRate.add(bytes: range.length, duration: picture.duration)
+    }
   }
 
   /// Starts after the segments of the earlier run, which are not listed any more.

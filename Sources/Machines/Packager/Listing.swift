@@ -8,6 +8,9 @@ extension MultivariantPlaylist {
     self.init()
     for track in tracks {
       let rendition = track.rendition
+      for tag in rendition.key?.sessionKeyTags ?? [] where !sessionKeyTags.contains(tag) {
+        sessionKeyTags.append(tag)
+      }
       let address = FileNames.address(of: track.names.playlist, from: path)
       switch (rendition.content, rendition.track.sampleEntry) {
       case (.video(let video), .video(let entry)):

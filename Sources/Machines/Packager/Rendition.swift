@@ -70,8 +70,12 @@ public struct Rendition: Sendable {
   public var codecs: String
   /// The media type with its properties.
   public var content: Content
+  /// How the samples are encrypted, which the track says as well; nil if they are not.
+  public var key: ContentKey? {
+    didSet { track.protection = key?.protection }
+  }
 
-  /// Creates a rendition.
+  /// Creates a rendition that is not encrypted.
   public init(_ name: String, _ track: TrackDescription, codecs: String, _ content: Content) {
     (self.name, self.track, self.codecs, self.content) = (name, track, codecs, content)
   }
@@ -131,6 +135,8 @@ public struct PackagedSample<Payload: Sendable>: Sendable {
   public var isSync: Bool
   /// Dependencies between samples (`sdtp`).
   public var dependency = SampleDependency()
+  /// The encrypted bytes of a sample of encrypted video; empty for any other.
+  public var subsamples: [Subsample] = []
 
   /// Creates a sample with unknown dependencies.
   public init(

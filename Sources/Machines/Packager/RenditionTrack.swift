@@ -74,8 +74,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     part = PartLength(settings, frame: rendition.frameDuration)
     names = RenditionNames(settings.names, rendition)
     clock = TrackClock(timescale: rendition.track.timescale)
-    writer = FragmentWriter(format: .cmaf, hasRandomAccessIndex: false)
-    id = try writer.addTrack(rendition.track)
+    (writer, id) = try Self.writer(of: rendition, firstNumber: 1)
     let kind: MediaPlaylist.Kind = settings.kind == .live ? .live : .event
     playlist = MediaPlaylist(
       kind, targetDuration: settings.targetDuration, mediaSequence: firstSequence)
@@ -86,6 +85,17 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     bitRate = BitRate(targetDuration: settings.targetDuration)
     iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
     periods = [RenditionPeriod(start: 0, rendition: rendition, firstSequence: firstSequence)]
+  }
+
+  /// Returns a writer of a format's fragments, and their track.
+  private static func writer(
+    of rendition: Rendition, firstNumber: UInt32
+  ) throws -> (FragmentWriter, TrackID) {
+    var writer = FragmentWriter(
+      format: .cmaf, firstSequenceNumber: firstNumber, hasRandomAccessIndex: false)
+    writer.protectionSystems = rendition.key?.boxes ?? []
+    let id = try writer.addTrack(rendition.track)
+    return (writer, id)
   }
 
   // MARK: Silence
@@ -169,9 +179,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     guard let next = pending.takeChange() else { return }
     rendition = next
     clock = TrackClock(timescale: rendition.track.timescale)
-    writer = FragmentWriter(
-      format: .cmaf, firstSequenceNumber: fragmentNumber &+ 1, hasRandomAccessIndex: false)
-    id = try writer.addTrack(rendition.track)
+    (writer, id) = try Self.writer(of: rendition, firstNumber: fragmentNumber &+ 1)
     initialization = nil
     part.change(frame: rendition.frameDuration)
     if periods.last?.timeline.isEmpty ?? true {
@@ -329,11 +337,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   private func describe(_ sample: PackagedSample<Payload>) -> SampleDescription {
     let decode = clock.units(sample.decodeTime)
-    return SampleDescription(
+    var description = SampleDescription(
       size: sample.size, decodeTime: decode,
       duration: UInt32(clamping: clock.units(min(Int64(clamping: sample.duration), Self.day))),
       compositionOffset: Int32(clamping: clock.units(sample.presentationTime) &- decode),
       isSync: sample.isSync, dependency: sample.dependency)
+    description.subsamples = sample.subsamples
+    return description
   }
 
   /// Writes the initialization section, if there is none of the format.
@@ -356,6 +366,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       map: rendition.subtitles == nil ? initialization : nil)
     segment.programDateTime = date.map { $0 &+ time }
     segment.startsDiscontinuity = startsDiscontinuity
+    segment.keyTags = rendition.key?.keyTags ?? []
     return segment
   }
 

@@ -77,6 +77,7 @@ extension RenditionTrack {
       media: media, startNumber: period.firstSequence + period.removedCount + UInt64(gapCount),
       segments: segments)
     representation.hasMetadata = hasMetadata
+    representation.key = rendition.key
     return representation
   }
 }

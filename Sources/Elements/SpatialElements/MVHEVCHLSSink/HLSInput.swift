@@ -24,6 +24,8 @@ struct HLSInput {
   /// Whether the format is no longer that of the renditions.
   private(set) var hasChanged = false
   private var baseEye: BaseEyeInput?
+  /// One for each rendition that is made; none if segments are not encrypted.
+  private var encryptors: [SampleEncryptor] = []
   private var frameDuration: ClockTime?
 
   init(_ name: String) { stream = MuxInput(name) }
@@ -53,11 +55,13 @@ struct HLSInput {
   ///
   /// - Parameters:
   ///   - first: the first buffer, for streams whose caps do not say enough.
+  ///   - key: the key of the segments; nil if they are not encrypted.
   ///   - number: the number of inputs.
   mutating func describe(
-    first: Buffer, _ settings: HLSSettings, number: Int, add: (Rendition) throws -> Int
+    first: Buffer, _ settings: HLSSettings, _ key: KeyFile?, number: Int,
+    add: (Rendition) throws -> Int
   ) throws {
-    renditions = try describe(first, settings, number: number).map(add)
+    renditions = try describe(first, settings, key, number: number).map(add)
     isDescribed = true
   }
 
@@ -93,10 +97,11 @@ struct HLSInput {
 
   /// Makes the renditions again, as many as before.
   mutating func redescribe(
-    first: Buffer, _ settings: HLSSettings, number: Int, replace: (Int, Rendition) throws -> Void
+    first: Buffer, _ settings: HLSSettings, _ key: KeyFile?, number: Int,
+    replace: (Int, Rendition) throws -> Void
   ) throws {
+    let made = try describe(first, settings, key, number: number)
     hasChanged = false
-    let made = try describe(first, settings, number: number)
     for (index, rendition) in zip(renditions, made) { try replace(index, rendition) }
     // If the stream is no longer layered, both renditions hold the same single view.
     guard made.count < renditions.count, let only = made.first, let mono = renditions.last else {
@@ -106,12 +111,17 @@ struct HLSInput {
   }
 
   private mutating func describe(
-    _ first: Buffer, _ settings: HLSSettings, number: Int
+    _ first: Buffer, _ settings: HLSSettings, _ key: KeyFile?, number: Int
   ) throws -> [Rendition] {
     guard let caps = stream.caps else { throw FlowReturn.notNegotiated }
-    return stream.kind == .audio
+    var made =
+      stream.kind == .audio
       ? [try audio(caps, first, isFirst: number <= 1 || name == "audio_0")]
       : try describeVideo(caps, first, settings)
+    guard let key else { return made }
+    encryptors = try made.map { try SampleEncryptor($0.track.sampleEntry, key) }
+    for index in made.indices { made[index].key = key.content }
+    return made
   }
 
   private func audio(_ caps: Caps, _ first: Buffer, isFirst: Bool) throws -> Rendition {
@@ -211,11 +221,11 @@ struct HLSInput {
   /// Returns the samples of a buffer, and the numbers of their renditions; none before the start.
   /// If the base eye cannot be extracted, the buffer goes into the layered rendition alone.
   mutating func samples(
-    _ buffer: Buffer, _ timing: MovieFileWriter.Timing
+    _ buffer: Buffer, _ timing: MovieFileWriter.Timing, warn: (ElementError) -> Void
   ) throws -> [(rendition: Int, PackagedSample<Buffer>)] {
     guard let first = renditions.first, timing.presentationTime >= 0 else { return [] }
-    let content = try stream.sample(buffer)
-    func sample(_ content: Buffer) -> PackagedSample<Buffer> {
+    func sample(_ content: Buffer, of index: Int) throws -> PackagedSample<Buffer> {
+      let (content, subsamples) = try encrypted(content, of: index, warn: warn)
       var sample = PackagedSample(
         content, size: UInt32(clamping: content.size),
         presentationTime: timing.presentationTime.nanoseconds,
@@ -223,17 +233,29 @@ struct HLSInput {
         duration: (timing.duration > 0 ? timing.duration : frameDuration ?? 0).nanoseconds,
         isSync: timing.isSync)
       sample.dependency = timing.dependency
+      sample.subsamples = subsamples
       return sample
     }
-    var samples = [(rendition: first, sample(content))]
+    let content = try stream.sample(buffer)
+    let whole = try sample(content, of: 0)
+    var samples = [(rendition: first, whole)]
     if renditions.count > 1 {
       if baseEye == nil {
-        samples.append((renditions[1], sample(content)))
+        samples.append((renditions[1], whole))
       } else if let base = try? baseEye?.sample(content) {
-        samples.append((renditions[1], sample(base)))
+        samples.append((renditions[1], try sample(base, of: 1)))
       }
     }
     return samples
+  }
+
+  /// Returns the bytes of a sample as segments hold them, and which of them are encrypted.
+  private mutating func encrypted(
+    _ content: Buffer, of index: Int, warn: (ElementError) -> Void
+  ) throws -> (Buffer, [Subsample]) {
+    guard encryptors.indices.contains(index) else { return (content, []) }
+    defer { if let warning = encryptors[index].takeWarning() { warn(warning) } }
+    return try encryptors[index].encrypt(content)
   }
 }
 

@@ -53,6 +53,8 @@ struct HLSSettings: Sendable {
   var sendsKeyframeRequests = true
   var continues = false
   var overwrites = false
+  /// Nil for segments that are not encrypted.
+  var keyFile: String?
   var hasCues = false
   /// Names of pads, separated by commas.
   var forcedSubtitles: String?
@@ -174,6 +176,11 @@ struct HLSSettings: Sendable {
       "cue-tags", nick: "Cue tags",
       blurb: "Whether playlists have EXT-X-CUE-OUT and EXT-X-CUE-IN at breaks, too", default: false,
       at: \.hasCues),
+    .string(
+      "encryption-key-file", nick: "Encryption key file",
+      blurb: "File with the key by which segments are encrypted (cbcs), and with the places where "
+        + "players get it: lines with key, key-id, hls-key, pssh, iv (empty = not encrypted)",
+      at: \.keyFile),
     .string(
       "forced-subtitles", nick: "Forced subtitles",
       blurb: "Pads whose subtitles players show even if the viewer wants none, separated by "

@@ -85,7 +85,7 @@ extension MVHEVCHLSSink.Streaming {
 
   private mutating func describe(_ name: String, first: Buffer) throws {
     var input = inputs[name, default: HLSInput(name)]
-    try input.describe(first: first, element.settings.current, number: inputs.count) {
+    try input.describe(first: first, element.settings.current, key, number: inputs.count) {
       try packager.add($0, continuing: try earlierRun(of: $0))
     }
     element.warn(of: input.losses)
@@ -113,9 +113,11 @@ extension MVHEVCHLSSink.Streaming {
     let parts = names.openPartPaths(of: rendition, in: playlist).compactMap {
       try? output.folder.read($0)
     }
-    return EarlierRun(
+    var earlier = EarlierRun(
       playlist, iFrames: try output.folder.playlist(names.iFramePlaylistPath(of: rendition)),
       openParts: parts)
+    earlier.sizes = names.segmentPaths(of: rendition, in: playlist).map(output.folder.size)
+    return earlier
   }
 
   private mutating func take(_ buffer: Buffer, of name: String) throws {
@@ -139,18 +141,40 @@ extension MVHEVCHLSSink.Streaming {
       packager.startDiscontinuity(from: timing.presentationTime.nanoseconds)
     }
     if input.startsChange(buffer) {
-      try input.redescribe(first: buffer, element.settings.current, number: inputs.count) {
-        try packager.replace($0, by: $1)
+      do {
+        try input.redescribe(first: buffer, element.settings.current, key, number: inputs.count) {
+          try packager.replace($0, by: $1)
+        }
+        unusable.remove(name)
+      } catch let error as any ElementErrorConvertible
+        where element.settings.current.type != .vod
+      {
+        try leaveOut(input, because: error.elementError)
       }
     }
     guard !input.isUndecodable else { return }
-    for (rendition, sample) in try input.samples(buffer, timing) {
+    for (rendition, sample) in try input.samples(buffer, timing, warn: element.postWarning) {
       if packager.date == nil, element.settings.current.hasDates {
         packager.date = element.dateOfRunningTime0
       }
       try packager.append(sample, to: rendition)
       hasSamples = true
     }
+    try carryOut()
+  }
+
+  /// Continues without the renditions of a pad whose format has changed to one that cannot be
+  /// written: a channel outlives a source that is wrong for a while.
+  private mutating func leaveOut(_ input: HLSInput, because error: ElementError) throws {
+    let name = input.stream.name
+    if unusable.insert(name).inserted {
+      element.postWarning(
+        ElementError(
+          error.code,
+          "\(error.message) The playlists of \(name) have a gap until there is a format that can "
+            + "be written.", debug: error.debug))
+    }
+    for rendition in input.renditions { try packager.passOver(rendition) }
     try carryOut()
   }
 

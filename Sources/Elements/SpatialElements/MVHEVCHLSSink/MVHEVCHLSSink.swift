@@ -35,6 +35,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var ticker: Ticker?
     var packager: Packager<Buffer>
     var output: PresentationOutput
+    /// Nil if segments are not encrypted.
+    let key: KeyFile?
     /// Inputs by pad name.
     var inputs: [String: HLSInput] = [:]
     /// Buffers held until each pad has its first one, which decides the leading rendition.
@@ -47,6 +49,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     /// Whether writing a file has failed. Nothing more is written then, so the playlists on disk
     /// list only complete files.
     var isBroken = false
+    /// Pads whose new format cannot be written, which the user knows.
+    var unusable: Set<String> = []
     /// Renditions without keyframes where segments begin, which the user knows.
     var lost: Set<String> = []
     var hasPostedEnd = false
@@ -76,12 +80,14 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     pacing.forget()
     silence.forget()
     numbers.withLock { $0 = HLSStatistics() }
+    let keyFile = settings.current.keyFile ?? ""
+    let key = keyFile.isEmpty ? nil : try KeyFile(path: keyFile)
     let ticker =
       settings.current.padTimeout == 0
       ? nil : Ticker(every: SilenceWatch.interval, for: self) { self.passOverSilent() }
     return Streaming(
       element: self, ticker: ticker, packager: Packager(settings.current.packager),
-      output: PresentationOutput(element: self))
+      output: PresentationOutput(element: self), key: key)
   }
 
   /// Completes the playlists, even if the stream is stopped in the middle or ended by an error.

@@ -139,6 +139,12 @@ final class OutputFolder {
     try SmallFile.bytes(of: path, limit: Self.largestFile)
   }
 
+  /// Returns the size of a file in bytes; 0 if there is none.
+  func size(of path: String) -> UInt64 {
+    var facts = stat()
+    return stat(path, &facts) == 0 ? UInt64(clamping: facts.st_size) : 0
+  }
+
   /// Maximum size of a playlist or partial segment that is read, in bytes.
   private static let largestFile = 1 << 26
 

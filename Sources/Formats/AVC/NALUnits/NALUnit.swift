@@ -11,6 +11,10 @@ package struct NALUnitType: RawRepresentable, Hashable, Sendable {
   package static let slice = NALUnitType(rawValue: 1)
   /// Coded slice data partition A.
   package static let dataPartitionA = NALUnitType(rawValue: 2)
+  /// Coded slice data partition B.
+  package static let dataPartitionB = NALUnitType(rawValue: 3)
+  /// Coded slice data partition C.
+  package static let dataPartitionC = NALUnitType(rawValue: 4)
   /// Coded slice of an IDR picture.
   package static let idrSlice = NALUnitType(rawValue: 5)
   /// Supplemental enhancement information.
@@ -29,6 +33,8 @@ package struct NALUnitType: RawRepresentable, Hashable, Sendable {
   package static let prefix = NALUnitType(rawValue: 14)
   /// Subset sequence parameter set.
   package static let subsetSequenceParameterSet = NALUnitType(rawValue: 15)
+  /// Coded slice of an auxiliary coded picture.
+  package static let auxiliarySlice = NALUnitType(rawValue: 19)
   /// Coded slice extension: the dependent view.
   package static let sliceExtension = NALUnitType(rawValue: 20)
   /// Coded slice extension for depth views.

@@ -84,6 +84,8 @@ struct TrackFragmentBoxes {
   /// Decode time of the first sample on the written time line.
   let decodeTime: UInt64
   let hasSignedOffsets: Bool
+  /// The encrypted bytes of each sample; empty if none has any.
+  let subsamples: [[Subsample]]
 
   private var duration: UInt32? { uniform(\.duration) }
   private var size: UInt32? { uniform(\.size) }
@@ -103,12 +105,15 @@ struct TrackFragmentBoxes {
 
   /// Writes the box.
   ///
-  /// - Parameter dataOffset: offset of the first sample from the start of `moof`.
+  /// - Parameters:
+  ///   - dataOffset: offset of the first sample from the start of `moof`.
+  ///   - writer: a writer whose first byte is that of `moof`.
   func write(dataOffset: Int32, to writer: inout BoxWriter) {
     writer.box("traf") {
       writeHeader(to: &$0)
       $0.fullBox("tfdt", version: 1) { $0.write(decodeTime) }
       writeRun(dataOffset: dataOffset, to: &$0)
+      if !subsamples.isEmpty { subsamples.write(to: &$0) }
     }
   }
 

@@ -72,6 +72,12 @@ struct FragmentTrack: Sendable {
     return quotient + (remainder > 0 ? 1 : 0)
   }
 
+  /// The encrypted bytes of the samples of the open fragment; empty if none has any.
+  var subsamples: [[Subsample]] {
+    let lists = samples.map(\.subsamples)
+    return lists.allSatisfy(\.isEmpty) ? [] : lists
+  }
+
   /// Removes the samples of the finished fragment.
   mutating func removeSamples() { samples.removeAll(keepingCapacity: true) }
 

@@ -31,6 +31,9 @@ public struct FragmentWriter: Sendable {
   /// Whether an edit list skips the delay before a track's first picture. Without edit lists,
   /// composition offsets are signed, so that decode times start at the first presentation time.
   public let hasEditLists: Bool
+  /// Boxes `pssh` of the initialization segments, by which players get the keys of encrypted tracks
+  /// (ISO/IEC 23001-7 8.1).
+  public var protectionSystems: [OpaqueBox] = []
   /// File position of the next bytes to write, in bytes.
   public private(set) var position: UInt64
   var tracks: [FragmentTrack] = []
@@ -156,7 +159,7 @@ public struct FragmentWriter: Sendable {
         track: track.id, rows: track.rows(until: nextDecodeTimes[track.id]),
         decodeTime: UInt64(
           clamping: (track.samples.first?.decodeTime ?? 0) + (track.decodeShift ?? 0)),
-        hasSignedOffsets: format == .cmaf)
+        hasSignedOffsets: format == .cmaf, subsamples: track.subsamples)
     }
     let dataSize = boxes.reduce(0) { $0 + $1.dataSize }
     // Data offsets have 31 bits and also span the header.
@@ -296,6 +299,7 @@ extension FragmentWriter {
         ).write(to: &$0)
       }
       metadata.write(to: &$0, container: format.container)
+      for system in protectionSystems { $0.box(system) }
       $0.box("mvex") { mvex in
         if hasDuration { writeDuration(isFinal: isFinal, to: &mvex) }
         for track in tracks {

@@ -328,6 +328,8 @@ public enum MovieWriterError: Error, Equatable, Sendable {
   case tooManySamples(TrackID)
   /// A sample differs from the others in a track with runs.
   case unevenRun(TrackID, sample: UInt32)
+  /// An encrypted sample has more than ``Subsample/maximumCount`` subsamples.
+  case tooManySubsamples(TrackID, sample: UInt32, count: Int)
   /// The first picture is presented before the movie's start, and there is no edit list to cut it.
   case beforeStart(TrackID, time: Int64)
   /// The sample entry was replaced while samples of the old one are in the open fragment.
@@ -375,6 +377,9 @@ extension MovieWriterError: CustomStringConvertible {
     case .unevenRun(let track, let sample):
       "\(track), sample \(sample): in a track with runs of samples, all samples must have the same"
         + " size and be sync samples"
+    case .tooManySubsamples(let track, let sample, let count):
+      "\(track), sample \(sample): it has \(count) encrypted ranges; the maximum is"
+        + " \(Subsample.maximumCount); use fewer slices"
     case .beforeStart(let track, let time):
       "\(track): its first sample is presented \(time.magnitude) time units before the movie starts"
     case .fragmentTooLarge(let size):

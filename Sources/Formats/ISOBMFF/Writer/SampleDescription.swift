@@ -20,6 +20,8 @@ public struct SampleDescription: Equatable, Sendable {
   public var isSync = true
   /// Dependencies between this sample and others (`sdtp`); not written if nothing is known.
   public var dependency = SampleDependency()
+  /// The encrypted bytes of a sample of encrypted video, in a fragment; empty for any other.
+  public var subsamples: [Subsample] = []
 
   /// Creates a single sample; times are in units of the track's timescale.
   public init(
@@ -52,6 +54,9 @@ extension SampleDescription {
       throw .tooManySamples(track)
     }
     let number = sampleCount &+ 1
+    guard subsamples.count <= Subsample.maximumCount else {
+      throw .tooManySubsamples(track, sample: number, count: subsamples.count)
+    }
     guard decodeTime.magnitude < Self.maximumTime,
       UInt64(count) * UInt64(duration) < Self.maximumTime
     else { throw .timeTooLarge(track, sample: number) }

@@ -26,12 +26,20 @@ struct SampleTableBoxes {
       let entries = track.sampleEntries
       $0.write(UInt32(clamping: entries.count))
       for entry in entries {
-        switch entry {
-        case .video(let entry): entry.write(to: &$0, container: container)
-        case .audio(let entry): entry.write(to: &$0, container: container)
-        case .other(let entry): entry.write(to: &$0)
+        if let protection = track.description.protection {
+          protection.write(entry, to: &$0) { write(entry, to: &$0) }
+        } else {
+          write(entry, to: &$0)
         }
       }
+    }
+  }
+
+  private func write(_ entry: SampleEntry, to writer: inout BoxWriter) {
+    switch entry {
+    case .video(let entry): entry.write(to: &writer, container: container)
+    case .audio(let entry): entry.write(to: &writer, container: container)
+    case .other(let entry): entry.write(to: &writer)
     }
   }
 

@@ -70,16 +70,16 @@ public final class Message: MiniObject, @unchecked Sendable {
     var debug: UnsafeMutablePointer<CChar>?
     parse(pointer, &error, &debug)
     defer { g_clear_error(&error) }
-    let unreadable = [
-      GST_STREAM_ERROR_DEMUX, GST_STREAM_ERROR_DECODE, GST_STREAM_ERROR_WRONG_TYPE,
-      GST_STREAM_ERROR_TYPE_NOT_FOUND,
-    ]
-    let isUnreadable = unreadable.contains {
-      g_error_matches(error, gst_stream_error_quark(), gint($0.rawValue)) != 0
+    func isOne(of codes: GstStreamError...) -> Bool {
+      codes.contains { g_error_matches(error, gst_stream_error_quark(), gint($0.rawValue)) != 0 }
     }
+    let isOfWrongType = isOne(of: GST_STREAM_ERROR_WRONG_TYPE, GST_STREAM_ERROR_TYPE_NOT_FOUND)
     return PipelineFailure(
       element: sourceName, message: error.map { String(cString: $0.pointee.message) } ?? "",
-      debug: adopt(debug) ?? "", isUnreadableStream: isUnreadable,
+      debug: adopt(debug) ?? "",
+      isUnreadableStream: isOfWrongType
+        || isOne(of: GST_STREAM_ERROR_DEMUX, GST_STREAM_ERROR_DECODE),
+      isOfWrongType: isOfWrongType,
       isPermanent: error.map { Self.isPermanent($0.pointee) } ?? false)
   }
 }
@@ -106,6 +106,8 @@ public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
   /// Whether the element could not make sense of its input: `GST_STREAM_ERROR_DEMUX`, `_DECODE`,
   /// `_WRONG_TYPE` or `_TYPE_NOT_FOUND`.
   public var isUnreadableStream = false
+  /// Whether the input is of a type that the element does not know: the latter two.
+  package var isOfWrongType = false
   /// Whether it comes again whenever the same is tried.
   package var isPermanent = false
 

@@ -298,7 +298,7 @@ public struct RunFailure: Error, Sendable, CustomStringConvertible {
   /// The files that hold the data recorded until then.
   public internal(set) var kept: [String] = []
   /// Whether the run fails again whenever it is tried: its settings cannot be used, or its input
-  /// cannot be sought in.
+  /// cannot be sought in, or is a file of another type.
   public internal(set) var isPermanent = false
 
   init(_ kind: Kind, _ diagnostic: Diagnostic) {

@@ -111,7 +111,8 @@ final class RunWatch {
         assembly.missingPad(after: failure)
         ?? assembly.diagnostic(.error, failure, message, missing: missing)
       var failed = RunFailure(.failed, diagnostic)
-      failed.isPermanent = failure.isPermanent
+      // A file of another type stays so; from a network, there may be a better one next time.
+      failed.isPermanent = failure.isPermanent || failure.isOfWrongType && inputs.provideAllData
       return fail(failed)
     case .element(let structure):
       meter.note(structure, from: assembly.pipeline.child(sending: message))

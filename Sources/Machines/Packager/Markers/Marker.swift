@@ -33,15 +33,6 @@ public struct Marker: Equatable, Sendable {
 
   /// The end in nanoseconds; nil if unknown.
   var end: Int64? { duration.map { time &+ Int64(clamping: $0) } }
-
-  /// The message as playlists have it.
-  var hexadecimal: String {
-    "0x"
-      + message.map { byte in
-        let digits = String(byte, radix: 16, uppercase: true)
-        return digits.count == 1 ? "0" + digits : digits
-      }.joined()
-  }
 }
 
 /// The tags of a marker in a media playlist, at a place of the stream.
@@ -84,7 +75,7 @@ struct MarkerTag: Sendable {
       case .in: "SCTE35-IN"
       case .other: "SCTE35-CMD"
       }
-    if !marker.message.isEmpty { attributes.add(name, marker.hexadecimal) }
+    if !marker.message.isEmpty { attributes.add(name, marker.message.hexadecimal) }
     return DateRange(line: "#EXT-X-DATERANGE:\(attributes.text)", end: date &+ end)
   }
 

@@ -39,23 +39,10 @@ extension MediaPresentation.Period {
       element.add("id", String(eventNumber(event.message, at: Int64(clamping: event.start))))
       var signal = ManifestElement("Signal")
       signal.add("xmlns", "http://www.scte.org/schemas/35/2016")
-      signal.add(ManifestElement("Binary", text: base64(event.message)))
+      signal.add(ManifestElement("Binary", text: event.message.base64))
       element.add(signal)
       stream.add(element)
     }
     return stream
-  }
-
-  /// Encodes bytes (RFC 4648 4).
-  private static func base64(_ bytes: [UInt8]) -> String {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-    var text = ""
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let value = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-      for index in 0...group.count { text.append(digits[value >> (18 - 6 * index) & 63]) }
-      text += String(repeating: "=", count: 3 - group.count)
-    }
-    return text
   }
 }

@@ -105,11 +105,13 @@ struct AdaptationSet {
           "AudioChannelConfiguration",
           scheme: "urn:mpeg:dash:23003:3:audio_channel_configuration:2011",
           value: String(channelCount)))
+      addProtection(to: &element)
       addMetadata(to: &element)
       if let title { element.add(ManifestElement("Label", text: title)) }
     case .video:
       addSize(to: &element)
       addAlignment(to: &element)
+      addProtection(to: &element)
       addVideoProperties(to: &element, among: sets)
       addMetadata(to: &element)
     }
@@ -182,6 +184,11 @@ struct AdaptationSet {
   }
 
   // MARK: Descriptors
+
+  /// The key of a set is that of all its representations.
+  private func addProtection(to element: inout ManifestElement) {
+    for child in representations.first?.key?.elements ?? [] { element.add(child) }
+  }
 
   /// Without it, players do not look for ID3 tags in segments (ISO/IEC 23009-1 5.10.3).
   private func addMetadata(to element: inout ManifestElement) {

@@ -45,12 +45,17 @@ extension MediaPlaylist {
     var next = MediaSegment("", duration: 0)
     var hasDuration = false
     var map: InitializationSection?
+    var keyTags: [String] = []
+    /// Whether the tags of the key stand before the next segment, so that another one is added.
+    var hasNewKey = false
     var date: Int64?
     var sectionEnd: UInt64 = 0
 
     /// Applies the properties that carry over from the previous segments.
     fileprivate mutating func prepareNext() {
       next.map = map
+      next.keyTags = keyTags
+      hasNewKey = false
       next.programDateTime = next.programDateTime ?? date
     }
   }
@@ -104,6 +109,10 @@ extension MediaPlaylist {
       guard let uri = attributes["URI"] else { return false }
       reading.map = InitializationSection(
         uri, byteRange: attributes["BYTERANGE"].flatMap { ByteRange($0, after: 0) })
+    } else if let value = line.value(of: "#EXT-X-KEY:") {
+      if !reading.hasNewKey { reading.keyTags = [] }
+      reading.hasNewKey = true
+      if AttributeList.parse(value)["METHOD"] != "NONE" { reading.keyTags.append(String(line)) }
     } else if let value = line.value(of: "#EXT-X-PROGRAM-DATE-TIME:") {
       // Other ISO 8601 formats are allowed, but this library does not write them.
       reading.next.programDateTime = UTCTime.nanoseconds(value)

@@ -28,23 +28,23 @@ extension MediaPlaylist {
     if isIFramesOnly { lines.append("#EXT-X-I-FRAMES-ONLY") }
     if skipped > 0 { lines.append("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)") }
     lines += (ranges + segments.prefix(skipped).flatMap(\.ranges)).map(\.line)
-    var map: InitializationSection?
+    var last: MediaSegment?
     // The date of the next segment unless it has a tag of its own.
     var date: Int64?
     let firstWithParts = firstSegmentWithParts
     for (index, segment) in segments.enumerated() {
       let isListed = index >= skipped
       if isListed {
-        lines += segment.lines(after: map, date)
+        lines += segment.lines(after: last, date)
         if index >= firstWithParts { lines += segment.parts.map(\.line) }
         lines += segment.ending
       }
-      map = segment.map
+      last = segment
       let start = segment.programDateTime ?? date
       date = start.map { $0 &+ Int64(clamping: segment.duration) }
     }
     if let openSegment {
-      lines += openSegment.lines(after: map, date) + openSegment.parts.map(\.line)
+      lines += openSegment.lines(after: last, date) + openSegment.parts.map(\.line)
     }
     if let preloadHint, !hasEnded {
       var hint = AttributeList()
@@ -85,12 +85,17 @@ extension MediaSegment {
   /// Returns the lines of a segment that precede its parts.
   ///
   /// - Parameters:
-  ///   - map: Initialization section of the previous segment.
+  ///   - last: The previous segment.
   ///   - date: Date of this segment if it had no tag.
-  fileprivate func lines(after map: InitializationSection?, _ date: Int64?) -> [String] {
+  fileprivate func lines(after last: MediaSegment?, _ date: Int64?) -> [String] {
     var lines: [String] = []
     if startsDiscontinuity { lines.append("#EXT-X-DISCONTINUITY") }
-    if let section = self.map, section != map || startsDiscontinuity { lines.append(section.line) }
+    if keyTags != last?.keyTags ?? [] {
+      lines += keyTags.isEmpty ? ["#EXT-X-KEY:METHOD=NONE"] : keyTags
+    }
+    if let section = map, section != last?.map || startsDiscontinuity {
+      lines.append(section.line)
+    }
     if let programDateTime,
       startsDiscontinuity || date.map({ ($0 &- programDateTime).magnitude >= 500_000 }) ?? true
     {

@@ -194,6 +194,8 @@ public struct MediaSegment: Equatable, Sendable {
   public var byteRange: ByteRange?
   /// Initialization section (`EXT-X-MAP`).
   public var map: InitializationSection?
+  /// The tags `EXT-X-KEY` of the key, one for each key system; empty if it is not encrypted.
+  public var keyTags: [String] = []
   /// Wall-clock time of the first sample, in nanoseconds since 1970-01-01 00:00 UTC; nil if
   /// unknown.
   public var programDateTime: Int64?

@@ -12,6 +12,9 @@ public struct MultivariantPlaylist: Equatable, Sendable {
   /// I-frame playlists, for fast scanning; see ``Variant/iFrames(_:bandwidth:averageBandwidth:)``.
   public var iFrames: [Variant] = []
 
+  /// The tags `EXT-X-SESSION-KEY` of the keys in the media playlists.
+  public var sessionKeyTags: [String] = []
+
   /// Creates an empty playlist.
   public init() {}
 
@@ -21,6 +24,7 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     var lines = [
       "#EXTM3U", "#EXT-X-VERSION:\(needsLayout ? 12 : 6)", "#EXT-X-INDEPENDENT-SEGMENTS",
     ]
+    lines += sessionKeyTags
     let audio = groupedAudio
     lines += audio.map(\.line)
     lines += groupedSubtitles.map(\.line)

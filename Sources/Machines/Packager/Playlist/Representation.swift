@@ -23,6 +23,8 @@ extension MediaPresentation {
     public var segments: [Segment]
     /// Whether the segments have ID3 tags in boxes `emsg`.
     public var hasMetadata = false
+    /// How the segments are encrypted; nil if they are not.
+    public var key: ContentKey?
 
     /// Position of a segment, in units of the timescale.
     public struct Segment: Equatable, Sendable {

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: MPL-2.0
-// libcrypto of OpenSSL, which every distribution carries, for hashes. No logic.
-#pragma once
-#include <openssl/evp.h>
