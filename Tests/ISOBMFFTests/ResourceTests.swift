@@ -10,23 +10,11 @@ import struct FuzzTargets.SplitMix
 /// What files of megabytes that say nothing may cost: time in proportion to their size, and little
 /// of it; and memory no more than a few times their size.
 @Suite(.serialized) struct ResourceTests {
-  /// The processor time of this thread that something takes, in seconds, and its memory, in bytes.
+  /// The processor time that something takes, in seconds, and its memory, in bytes.
   private func cost(_ body: () throws -> Void) throws -> (seconds: Double, memory: Int) {
     var time = 0.0
-    let memory = try peakMemory { time = try seconds(body) }
+    let memory = try peakMemory { time = try processorTime(of: body) }
     return (time, memory)
-  }
-
-  /// The processor time of this thread that something takes, in seconds.
-  private func seconds(_ body: () throws -> Void) rethrows -> Double {
-    func now() -> Double {
-      var time = timespec()
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-    let start = now()
-    try body()
-    return now() - start
   }
 
   /// Expects little time, and memory of no more than twice as many bytes as there are.

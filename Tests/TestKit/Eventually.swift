@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Glibc
-
 /// The time after which a test gives up what does not come, in seconds. It is for hangs alone, and
 /// no limit of speed.
 public let hangLimit = 300.0
@@ -18,17 +16,4 @@ public func eventually(
     guard ContinuousClock.now < end else { throw Failure("this did not come: \(what())") }
     try await Task.sleep(for: .milliseconds(10))
   }
-}
-
-/// The processor time that `body` takes in the calling thread, in seconds. What else the machine
-/// does counts little, so that a test can tell linear work from quadratic.
-public func processorTime(of body: () throws -> Void) rethrows -> Double {
-  func now() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-  }
-  let start = now()
-  try body()
-  return now() - start
 }

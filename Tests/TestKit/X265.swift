@@ -8,9 +8,12 @@ public enum X265 {
   /// `X265_BUILD` of the one that encodes; nil if there is none.
   public static let build: Int32? = (try? X265Library(bitDepth: 8))?.build
 
-  /// Whether pictures may have several slices: with these, libx265 4.1 and 4.2 (builds 215 and 216,
-  /// of Debian 13 and sid) hang or crash, in x265enc as well.
-  public static let hasSlices = build != 215 && build != 216
+  /// Whether pictures may have several slices, with which some builds hang or crash, in x265enc as
+  /// well.
+  public static let hasSlices: Bool = {
+    guard let build, let options = try? EncoderOption.list("slices=2") else { return true }
+    return (try? EncoderOption.check(options, build: build)) != nil
+  }()
 
   /// Whether options, with colons between, can be used.
   public static func takes(_ options: String) -> Bool {

@@ -178,13 +178,16 @@ package struct EncoderOption: Equatable {
   }
 
   /// Throws `refusedOption` for options that make a known build of libx265 hang or crash: with
-  /// several slices in a picture, 4.1 (build 215) deadlocks and 4.2 (build 216) crashes, in other
-  /// programs as well.
+  /// several slices in a picture, 4.1 (build 215) deadlocks, and 4.2 (build 216) crashes. So does
+  /// 3.5 (build 199) on arm64, as far as emulation shows. It is so in other programs as well.
   package static func check(_ options: [EncoderOption], build: Int32) throws(StereoEncoderError) {
-    let reasons: [Int32: String] = [
+    var reasons: [Int32: String] = [
       215: "libx265 4.1 hangs with several slices; 3.5 does not",
       216: "libx265 4.2 crashes with several slices; 3.5 does not",
     ]
+    #if arch(arm64)
+      reasons[199] = "libx265 3.5 crashes with several slices on arm64"
+    #endif
     guard let reason = reasons[build] else { return }
     for option in options where option.canonicalName == "slices" && option.value != "1" {
       throw .refusedOption(name: option.name, reason: reason)

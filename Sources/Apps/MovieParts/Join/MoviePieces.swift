@@ -50,7 +50,7 @@ package struct MoviePieces {
     let depth = try plan.cuts.indices.reduce(0) { max($0, try part($1).reorderDepth) }
     return try numbers.map { number in
       let path = "\(directory)/piece-\(WorkFolder.digits(number)).\(plan.outputEnding)"
-      let file = try PieceFile(path)
+      let file = try NewFile(path)
       try write(number, head, depth: depth, to: file)
       try file.finish()
       return path
@@ -68,7 +68,7 @@ package struct MoviePieces {
   private static let fragmentDuration = 2 * ClockTime.second
 
   private func write(
-    _ number: Int, _ head: MovieHead, depth: Int, to file: PieceFile
+    _ number: Int, _ head: MovieHead, depth: Int, to file: NewFile
   ) throws {
     let part = try part(number)
     guard try part.entry == self.part(0).entry else {

@@ -40,32 +40,9 @@ package enum SmallFiles {
 
   /// Writes a file under a name of its own, and gives it its name when it is on the disk.
   package static func write(_ bytes: [UInt8], to path: String) throws(PartError) {
-    let draft = "\(path).\(Self.owner).incomplete"
-    let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard file >= 0 else { throw failure(draft, "cannot be written") }
-    var count = 0
-    while count < bytes.count {
-      let start = count
-      let part = bytes.withUnsafeBytes {
-        Glibc.write(file, $0.baseAddress.map { $0 + start }, $0.count - start)
-      }
-      if part < 0, errno == EINTR { continue }
-      guard part > 0 else {
-        let error = failure(draft, "cannot be written")
-        close(file)
-        unlink(draft)
-        throw error
-      }
-      count += part
-    }
-    let isOnDisk = fsync(file) == 0
-    close(file)
-    guard isOnDisk else {
-      let error = failure(draft, "cannot be written")
-      unlink(draft)
-      throw error
-    }
-    try move(draft, to: path)
+    let file = try NewFile(path)
+    try file.write(bytes)
+    try file.finish()
   }
 
   /// Renames a file that is on the disk, replacing another one, and puts the new name on the disk.

@@ -53,10 +53,7 @@ extension ResolvedGraph {
         return text.known == input
       }
       guard isInput else { continue }
-      result.elements[index] = Element(
-        name: element.name, type: .known("souphttpsrc"), typeLocation: element.typeLocation,
-        properties: element.properties, location: element.location, isNamed: element.isNamed,
-        isOptional: element.isOptional)
+      result.elements[index].type = .known("souphttpsrc")
     }
     return result
   }
@@ -72,14 +69,13 @@ extension ResolvedGraph {
       let others = element.properties.filter { property in
         !properties.contains { $0.name == property.name }
       }
-      result.elements[index] = Element(
-        name: element.name, type: element.type, typeLocation: element.typeLocation,
-        properties: others
-          + properties.map {
-            Property(
-              name: $0.name, nameLocation: place, value: .text(.known($0.value), place),
-              location: place)
-          }, location: place, isNamed: element.isNamed, isOptional: element.isOptional)
+      result.elements[index].properties =
+        others
+        + properties.map {
+          Property(
+            name: $0.name, nameLocation: place, value: .text(.known($0.value), place),
+            location: place)
+        }
     }
     return result
   }

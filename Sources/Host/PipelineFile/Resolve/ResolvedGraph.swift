@@ -25,11 +25,11 @@ public struct ResolvedGraph: Sendable {
     /// Unique in the graph; generated for elements that the file does not name.
     public let name: String
     /// The element type.
-    public let type: Text
+    public internal(set) var type: Text
     /// The location of the type in the file.
     public let typeLocation: SourceLocation
     /// The properties to set.
-    public let properties: [Property]
+    public internal(set) var properties: [Property]
     /// The location where the file creates the element.
     public let location: SourceLocation
     /// Whether the file names the element; otherwise a step of a link creates it.

@@ -2,22 +2,9 @@
 
 internal import Glibc
 
-/// A file that is open for reading from its beginning to its end, as long as this object lives.
-final class OpenedFile: Sendable {
-  let descriptor: Int32
-
-  init?(_ path: String) {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-  }
-
-  deinit { if descriptor >= 0 { close(descriptor) } }
-}
-
 /// A file that is written from its beginning to its end, and gets its name when it is complete and
 /// on the disk.
-final class PieceFile {
+final class NewFile {
   private let descriptor: Int32
   private let draft: String
   private let path: String
