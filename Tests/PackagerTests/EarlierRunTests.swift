@@ -45,6 +45,29 @@ struct EarlierRunTests {
       ends: ends)
   }
 
+  @Test(
+    "a rendition that is silent after a restart: its gaps stay as they are while the window moves")
+  func silentAtFirst() throws {
+    var settings = settings(.live)
+    settings.playlistLength = 4
+    let disk = Disk()
+    try run(6, settings, to: disk, ends: false)
+    var packager = Packager<[UInt8]>(settings)
+    packager.date = 0
+    let stereo = try packager.add(
+      video("v", iFrames: true), continuing: try earlier("v", on: disk, settings, iFrames: true))
+    let silent = try packager.add(audio("a"), continuing: try earlier("a", on: disk, settings))
+    try packager.passOver(silent)
+    // The rules look at each playlist: no segment may change while it is listed.
+    for sample in pictures(300) {
+      try packager.append(sample, to: stereo)
+      try disk.take(&packager)
+    }
+    let list = try disk.playlist("a/index.m3u8")
+    #expect(list.segments.count >= 4 && list.segments.allSatisfy(\.isGap), "\(list.text)")
+    #expect(list.segments.allSatisfy { $0.map?.uri == "init00000.mp4" }, "\(list.text)")
+  }
+
   @Test("all listed segments stay, a discontinuity follows, and numbers continue")
   func event() throws {
     let (disk, settings) = (Disk(), settings())

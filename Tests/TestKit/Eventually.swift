@@ -2,7 +2,7 @@
 
 /// The time after which a test gives up what does not come, in seconds. It is for hangs alone, and
 /// no limit of speed.
-public let hangLimit = 300.0
+public let hangLimit = 300.0 * machineSlowness
 
 /// Returns when `isTrue` holds, which is looked at again and again. It is for what tells nobody
 /// when it changes: files, other processes, the kernel's counts.

@@ -414,6 +414,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     var segment = segment(at: first, date: date)
     segment.duration = duration
     segment.isGap = chunks.isEmpty
+    // Before anything of a format is written, a playlist's map continues: it is still to be listed
+    // when the segments before the gap have left the window.
+    if segment.isGap, rendition.subtitles == nil {
+      segment.map = segment.map ?? playlist.segments.last?.map
+    }
     startsDiscontinuity = false
     if !chunks.isEmpty {
       writeSegment(from: first, until: end, to: &outputs)
