@@ -30,6 +30,28 @@ struct RunCommandTests {
     #expect(folder.names == ["out.mov"])
   }
 
+  @Test("the lines of docs/channel.md encrypt the stream of a movie with an odd name, too")
+  func encryption() async throws {
+    let page = try String(
+      contentsOf: Repository.url.appending(path: "docs/channel.md"), encoding: .utf8)
+    let section = try #require(page.components(separatedBy: "## Encryption").last)
+    let block = try #require(section.firstMatch(of: #/```sh\n((?s).*?)```/#)).output.1
+    let names = [("movie.mov", "movie"), ("'Ümläut & space.mov'", "Ümläut & space")]
+    for (word, name) in names {
+      try await TestMovie.make(
+        folder.path("\(name).mov"),
+        TestMovie.eyes(30, "width=128,height=64,framerate=30/1")
+          + "mvhevcmux name=mux speed-preset=ultrafast")
+      let lines = block.replacing("movie.mov", with: word).replacing(
+        "gst-spatial run", with: "'\(try Command.built())' run")
+      let result = try Program.run(["bash", "-c", "set -e\n\(lines)"], in: folder.url)
+      #expect(result.status == 0, "\(result)")
+      let list = try String(
+        contentsOfFile: folder.path("\(name)_HLS/video_0/index.m3u8"), encoding: .utf8)
+      #expect(list.contains("#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://news\""), "\(list)")
+    }
+  }
+
   @Test("an existing output is kept, unless --force is given")
   func force() throws {
     let arguments = ["run", "live-test-to-mvhevc", "frames=3", "live=no", "output=out.mov"]

@@ -29,12 +29,24 @@ struct TrackProtectionTests {
     #expect(TrackProtection(keyID: Self.bytes, initializationVector: Self.bytes + [0]) == nil)
   }
 
-  /// A writer with an encrypted video track.
-  private static func writer() throws -> (FragmentWriter, TrackID) {
-    var writer = FragmentWriter(format: .cmaf)
+  private static var track: TrackDescription {
     let entry = VisualSampleEntry(width: 64, height: 32, hvcC: [1, 2, 3], lhvC: [4])
     var track = TrackDescription(.video(entry), timescale: 30_000)
     track.protection = TrackProtection(keyID: bytes, initializationVector: bytes.reversed())
+    return track
+  }
+
+  @Test("a movie without fragments refuses an encrypted track")
+  func unfragmented() {
+    var writer = MovieWriter(container: .mp4)
+    #expect(throws: MovieWriterError.encryptedTrack(TrackID(rawValue: 1))) {
+      try writer.addTrack(Self.track)
+    }
+  }
+
+  /// A writer with an encrypted video track.
+  private static func writer() throws -> (FragmentWriter, TrackID) {
+    var writer = FragmentWriter(format: .cmaf)
     let id = try writer.addTrack(track)
     return (writer, id)
   }

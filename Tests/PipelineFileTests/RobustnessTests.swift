@@ -122,7 +122,7 @@ struct RobustnessTests {
     #expect(processorTime { run(bytes) } < 20)
   }
 
-  /// Reads, resolves and checks a chain of so many queues; returns what that took.
+  /// Reads, resolves and checks a chain of queues; returns the processor time in seconds.
   private func check(chainOf count: Int) throws -> Double {
     var text = "parameters: { n: { type: integer, default: 3 } }\nelements:\n"
     for index in 0..<count {

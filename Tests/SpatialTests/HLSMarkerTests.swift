@@ -29,12 +29,7 @@ struct HLSMarkerTests {
     let pictures = try await HLSFolder.pictures(4, "tune=zerolatency")
     let pipeline = try pipeline(folder.sink("target-duration=4 \(properties)"))
     defer { pipeline.setState(.null) }
-    let warnings = Locked<[String]>([])
-    let hasEnded = Awaited(false)
-    pipeline.bus.watch { message in
-      if case .warning(let said) = message.content { warnings.withLock { $0.append(said.message) } }
-      if case .endOfStream = message.content { hasEnded.change { $0 = true } }
-    }
+    let heard = HeardMessages(of: pipeline)
     let video = try TestSource(feeding: pipeline.element(named: "h"), "video_0")
     pipeline.setState(.playing)
     video.begin(pictures[0].caps)
@@ -43,9 +38,9 @@ struct HLSMarkerTests {
       #expect(video.push(picture.buffer.copied()) == .ok)
     }
     video.push(.endOfStream)
-    try await hasEnded.wait(for: "the end") { $0 }
+    try await heard.end()
     pipeline.setState(.null)
-    return warnings.current
+    return heard.warnings
   }
 
   /// The encoder's timestamps begin at 1000 hours, which is the running time here.

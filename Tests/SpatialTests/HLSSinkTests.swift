@@ -193,10 +193,7 @@ struct HLSSinkTests {
   @Test("a camera that stops has gaps; audio goes on, and the camera comes back", .tags(.realTime))
   func silentCamera() async throws {
     let pipeline = try channel()
-    let warnings = Locked<[String]>([])
-    pipeline.bus.watch { message in
-      if case .warning(let said) = message.content { warnings.withLock { $0.append(said.message) } }
-    }
+    let heard = HeardMessages(of: pipeline)
     defer { pipeline.setState(.null) }
     pipeline.setState(.playing)
     let names = ["video_0", "video_0_mono"]
@@ -209,8 +206,8 @@ struct HLSSinkTests {
     let audio = try folder.text("audio_0/index.m3u8")
     #expect(audio.contains("#EXT-X-DISCONTINUITY\n"))
     #expect(
-      warnings.current.contains { $0.contains("video_0 received nothing for 1.0 s") }, "\(warnings)"
-    )
+      heard.warnings.contains { $0.contains("video_0 received nothing for 1.0 s") },
+      "\(heard.warnings)")
     try folder.expectWhole(names + ["audio_0"])
   }
 
@@ -241,12 +238,7 @@ struct HLSSinkTests {
     let others = try await HLSFolder.pictures(1, "tune=zerolatency option-string=ctu=16")
     let pipeline = try pipeline(folder.sink("target-duration=1 playlist-type=event"))
     defer { pipeline.setState(.null) }
-    let warnings = Locked<[String]>([])
-    let hasEnded = Awaited(false)
-    pipeline.bus.watch { message in
-      if case .warning(let said) = message.content { warnings.withLock { $0.append(said.message) } }
-      if case .endOfStream = message.content { hasEnded.change { $0 = true } }
-    }
+    let heard = HeardMessages(of: pipeline)
     let video = try TestSource(feeding: pipeline.element(named: "h"), "video_0")
     let audio = try TestSource(feeding: pipeline.element(named: "h"), "audio_0")
     pipeline.setState(.playing)
@@ -269,9 +261,9 @@ struct HLSSinkTests {
       }
     }
     for source in [video, audio] { source.push(.endOfStream) }
-    try await hasEnded.wait(for: "the end") { $0 }
+    try await heard.end()
     pipeline.setState(.null)
-    #expect(warnings.current.count { $0.contains("The second eye of the video on video_0") } == 1)
+    #expect(heard.warnings.count { $0.contains("The second eye of the video on video_0") } == 1)
     for name in ["video_0", "video_0_mono", "audio_0"] {
       let list = try folder.text("\(name)/index.m3u8")
       let isGap = list.matches(of: /(#EXT-X-GAP\n)?#EXTINF/).map { $0.output.1 != nil }

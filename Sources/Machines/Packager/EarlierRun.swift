@@ -86,7 +86,7 @@ extension RenditionTrack {
     bitRate.raiseTargetDuration(to: playlist.targetDuration)
     iFrameBitRate.raiseTargetDuration(to: playlist.targetDuration)
     var sizes = earlier.sizes
-    if playlist.segments.count > sizes.count {
+    if playlist.segments.count == sizes.count + 1 {
       sizes.append(earlier.openParts.reduce(0) { $0 + UInt64($1.count) })
     }
     for (segment, size) in zip(playlist.segments, sizes) where !segment.isGap && size > 0 {

@@ -119,4 +119,48 @@ struct PendingSamples<Payload: Sendable>: Sendable {
     let rest = end &- (shown.max() ?? end)
     samples[count - 1].duration &+= UInt64(clamping: rest)
   }
+
+  // MARK: Chunks
+
+  /// Returns the number of samples in the next chunk: a whole part, or fewer up to a keyframe. With
+  /// an I-frame playlist, a keyframe has a chunk of its own.
+  ///
+  /// - Parameters:
+  ///   - limit: Number of samples in a part.
+  ///   - count: Number of samples that may be in it.
+  ///   - part: The length that parts have to have.
+  ///   - isSplitAtKeyframes: Whether there is an I-frame playlist.
+  func chunkLength(
+    _ limit: Int, of count: Int, _ part: PartLength, isSplitAtKeyframes: Bool
+  ) -> Int {
+    let limit = longEnough(min(limit, count), of: count, part)
+    guard isSplitAtKeyframes, limit > 1 else { return limit }
+    if first?.isSync ?? false { return 1 }
+    let next = samples.prefix(limit).dropFirst().firstIndex { $0.isSync }
+    // No part but the last one of a segment may be much shorter than the others
+    // (draft-pantos-hls-rfc8216bis 4.4.4.9): such a keyframe is not in the I-frame playlist.
+    guard let next, part.allows(span(next)) else { return limit }
+    return next
+  }
+
+  /// Returns a number of samples of at most `count` that lasts as long as a part has to. Where
+  /// times are mended, samples can be much shorter than frames.
+  private func longEnough(_ limit: Int, of count: Int, _ part: PartLength) -> Int {
+    var length = limit
+    while length > 0, length < count, !part.allows(span(length)) {
+      guard span(length + 1) <= part.target else { break }
+      length += 1
+    }
+    return length
+  }
+
+  /// Returns how long the first samples last, in nanoseconds.
+  private func span(_ number: Int) -> UInt64 {
+    guard let first, number > 0, number <= count else { return 0 }
+    let last = samples[number - 1]
+    let end =
+      number < count
+      ? samples[number].decodeTime : last.decodeTime &+ Int64(clamping: last.duration)
+    return UInt64(clamping: end &- first.decodeTime)
+  }
 }

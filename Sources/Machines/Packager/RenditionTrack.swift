@@ -242,45 +242,12 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       let available = pending.samples.prefix(pending.unchangedCount).prefix {
         $0.presentationTime < frontier
       }.count
-      let length = chunkLength(partLength, of: pending.count)
+      let length = pending.chunkLength(
+        partLength, of: pending.count, part, isSplitAtKeyframes: rendition.hasIFramePlaylist)
       // The next sample gives the duration of the last one.
       guard length <= available, length < pending.count else { return }
       try cutChunk(length, date: date, to: &outputs)
     }
-  }
-
-  /// Returns the number of samples in the next chunk: a whole part, or fewer up to a keyframe. With
-  /// an I-frame playlist, a keyframe has a chunk of its own.
-  private func chunkLength(_ limit: Int, of count: Int) -> Int {
-    let limit = longEnough(min(limit, count), of: count)
-    guard rendition.hasIFramePlaylist, limit > 1 else { return limit }
-    if pending.first?.isSync ?? false { return 1 }
-    let next = pending.samples.prefix(limit).dropFirst().firstIndex { $0.isSync }
-    // No part but the last one of a segment may be much shorter than the others
-    // (draft-pantos-hls-rfc8216bis 4.4.4.9): such a keyframe is not in the I-frame playlist.
-    guard let next, part.allows(span(next)) else { return limit }
-    return next
-  }
-
-  /// Returns a number of samples of at most `count` that lasts as long as a part has to. Where
-  /// times are mended, samples can be much shorter than frames.
-  private func longEnough(_ limit: Int, of count: Int) -> Int {
-    var length = limit
-    while length > 0, length < count, !part.allows(span(length)) {
-      guard span(length + 1) <= part.target else { break }
-      length += 1
-    }
-    return length
-  }
-
-  /// Returns how long the first pending samples last, in nanoseconds.
-  private func span(_ count: Int) -> UInt64 {
-    guard let first = pending.first, count > 0, count <= pending.count else { return 0 }
-    let last = pending[count - 1]
-    let end =
-      count < pending.count
-      ? pending[count].decodeTime : last.decodeTime &+ Int64(clamping: last.duration)
-    return UInt64(clamping: end &- first.decodeTime)
   }
 
   /// Writes the first pending samples.
@@ -290,7 +257,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     _ count: Int, until end: Int64? = nil, date: Int64?, to outputs: inout [Output]
   ) throws {
     guard let first = pending.first else { return }
-    for sample in pending.samples.prefix(count) { try writer.append(describe(sample), to: id) }
+    for sample in pending.samples.prefix(count) {
+      try writer.append(sample.description(clock), to: id)
+    }
     try writeInitialization(to: &outputs)
     var options = FragmentOptions()
     options.startsSegment = chunks.isEmpty
@@ -333,17 +302,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       PartialSegment(
         names.address(path), duration: chunk.duration, isIndependent: chunk.startsWithSync))
     hintNextPart()
-  }
-
-  private func describe(_ sample: PackagedSample<Payload>) -> SampleDescription {
-    let decode = clock.units(sample.decodeTime)
-    var description = SampleDescription(
-      size: sample.size, decodeTime: decode,
-      duration: UInt32(clamping: clock.units(min(Int64(clamping: sample.duration), Self.day))),
-      compositionOffset: Int32(clamping: clock.units(sample.presentationTime) &- decode),
-      isSync: sample.isSync, dependency: sample.dependency)
-    description.subsamples = sample.subsamples
-    return description
   }
 
   /// Writes the initialization section, if there is none of the format.
@@ -397,7 +355,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       rest = 0
     }
     while rest > 0 {
-      let length = chunkLength(part.sampleCount ?? rest, of: rest)
+      let length = pending.chunkLength(
+        part.sampleCount ?? rest, of: rest, part, isSplitAtKeyframes: rendition.hasIFramePlaylist)
       try cutChunk(length, until: end, date: date, to: &outputs)
       rest -= length
     }
@@ -464,18 +423,5 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       let sample = pending.first
     else { return next }
     return min(max(sample.presentationTime, next), next &+ settings.target)
-  }
-
-  /// Writes the file of the open segment, which is complete.
-  private func writeSegment(from start: Int64, until end: Int64?, to outputs: inout [Output]) {
-    let path = names.segment(sequence)
-    let fragments = chunks.flatMap(\.blocks)
-    guard rendition.subtitles != nil else {
-      return outputs.append(.file(.segment, path: path, fragments))
-    }
-    let text = WebVTT.segment(cues.shown(from: start, to: end ?? .max), at: start)
-    outputs.append(.file(.segment, path: path, [.bytes(text)]))
-    guard settings.names.manifest != nil else { return }
-    outputs.append(.file(.segment, path: names.fragments(sequence), fragments))
   }
 }

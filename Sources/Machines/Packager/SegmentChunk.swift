@@ -44,6 +44,37 @@ extension RenditionTrack {
   }
 }
 
+extension PackagedSample {
+  /// Returns the properties of the sample as a fragment has them, in units of a track's clock.
+  func description(_ clock: TrackClock) -> SampleDescription {
+    /// In nanoseconds.
+    let day: Int64 = 86_400_000_000_000
+    let decode = clock.units(decodeTime)
+    var description = SampleDescription(
+      size: size, decodeTime: decode,
+      duration: UInt32(clamping: clock.units(min(Int64(clamping: duration), day))),
+      compositionOffset: Int32(clamping: clock.units(presentationTime) &- decode),
+      isSync: isSync, dependency: dependency)
+    description.subsamples = subsamples
+    return description
+  }
+}
+
+extension RenditionTrack {
+  /// Writes the file of the open segment, which is complete.
+  func writeSegment(from start: Int64, until end: Int64?, to outputs: inout [Output]) {
+    let path = names.segment(sequence)
+    let fragments = chunks.flatMap(\.blocks)
+    guard rendition.subtitles != nil else {
+      return outputs.append(.file(.segment, path: path, fragments))
+    }
+    let text = WebVTT.segment(cues.shown(from: start, to: end ?? .max), at: start)
+    outputs.append(.file(.segment, path: path, [.bytes(text)]))
+    guard settings.names.manifest != nil else { return }
+    outputs.append(.file(.segment, path: names.fragments(sequence), fragments))
+  }
+}
+
 extension RenditionTrack {
   /// The segments between two discontinuities, which are a period of a DASH manifest.
   struct RenditionPeriod: Sendable {

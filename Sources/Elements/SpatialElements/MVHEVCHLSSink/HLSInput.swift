@@ -254,7 +254,7 @@ struct HLSInput {
     _ content: Buffer, of index: Int, warn: (ElementError) -> Void
   ) throws -> (Buffer, [Subsample]) {
     guard encryptors.indices.contains(index) else { return (content, []) }
-    defer { if let warning = encryptors[index].takeWarning() { warn(warning) } }
+    defer { if let warning = encryptors[index].takeWarning(pad: name) { warn(warning) } }
     return try encryptors[index].encrypt(content)
   }
 }

@@ -9,9 +9,9 @@ import Packager
 /// comments.
 ///
 /// A key is in a file, since every user of a machine can read command lines.
-struct KeyFile: Equatable {
+struct KeyFile {
   /// The key, 16 bytes.
-  private(set) var key: [UInt8] = []
+  let key: [UInt8]
   /// Identifier and initialization vector, and the places of the key.
   let content: ContentKey
 
@@ -32,15 +32,14 @@ struct KeyFile: Equatable {
   }
 
   /// The reason why a file cannot be used, as part of a sentence.
-  struct Problem: Error, Equatable {
-    var text: String
+  struct Problem: Error {
+    let text: String
   }
 
   /// Reads the content of a file.
   init(parsing text: String) throws(Problem) {
-    var keyID: [UInt8]?
-    // One that is not given is another one in each run, which initialization segments say.
-    var vector = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    /// The lines that there may be once.
+    var single: [String: [UInt8]] = [:]
     var deliveries: [KeyDelivery] = []
     var systems: [[UInt8]] = []
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -50,16 +49,14 @@ struct KeyFile: Equatable {
       guard let name = words.first, !name.hasPrefix("#") else { continue }
       let values = Array(words.dropFirst())
       func problem(_ text: String) -> Problem { Problem(text: "line \(index + 1): \(text)") }
-      func bytes() throws(Problem) -> [UInt8] {
+      switch name {
+      case "key", "key-id", "iv":
         guard values.count == 1, let bytes = Self.bytes(values[0]) else {
           throw problem("\(name) has to be 32 hexadecimal digits")
         }
-        return bytes
-      }
-      switch name {
-      case "key": key = try bytes()
-      case "key-id": keyID = try bytes()
-      case "iv": vector = try bytes()
+        guard single.updateValue(bytes, forKey: name) == nil else {
+          throw problem("\(name) is there twice; all renditions have one key")
+        }
       case "hls-key":
         guard let uri = values.first, values.count <= 3 else {
           throw problem(
@@ -75,15 +72,20 @@ struct KeyFile: Equatable {
         }
         systems.append(system)
       default:
-        throw problem("'\(name)' is none of key, key-id, iv, hls-key, pssh")
+        // What stands there may be the key, which is for no log.
+        throw problem("it has to begin with key, key-id, iv, hls-key or pssh")
       }
     }
-    guard !key.isEmpty else { throw Problem(text: "it has no line 'key'") }
-    guard let keyID, let protection = TrackProtection(keyID: keyID, initializationVector: vector)
+    guard let key = single["key"] else { throw Problem(text: "it has no line 'key'") }
+    // One that is not given is another one in each run, which initialization segments say.
+    let vector = single["iv"] ?? (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    guard let keyID = single["key-id"],
+      let protection = TrackProtection(keyID: keyID, initializationVector: vector)
     else { throw Problem(text: "it has no line 'key-id'") }
     guard !deliveries.isEmpty else {
       throw Problem(text: "it has no line 'hls-key', which tells players where they get the key")
     }
+    self.key = key
     content = ContentKey(protection, deliveries: deliveries, systems: systems)
   }
 

@@ -102,14 +102,14 @@ struct SampleEncryptor {
     hasTold = true
   }
 
-  /// Returns what the user has to know of the last sample, once.
-  mutating func takeWarning() -> ElementError? {
+  /// Returns what the user has to know of the last sample on a pad, once.
+  mutating func takeWarning(pad: String) -> ElementError? {
     defer { problem = nil }
     return problem.map {
       ElementError(
         .format,
-        "A picture is damaged, so that all of it is encrypted, which not every player can decode: "
-          + "\($0).")
+        "A picture on \(pad) is damaged, so that slices are encrypted with their headers, which "
+          + "not every player can decode: \($0).")
     }
   }
 
@@ -153,12 +153,14 @@ private final class BlockChainCipher {
   /// Encrypts whole blocks in place.
   func encrypt(_ blocks: inout [UInt8], from initializationVector: [UInt8]) throws {
     guard !blocks.isEmpty else { return }
+    // A buffer of audio may have any size.
+    guard let size = Int32(exactly: blocks.count) else { throw Self.failure }
     let isEncrypted = blocks.withUnsafeMutableBufferPointer { blocks in
       var count: Int32 = 0
       return EVP_EncryptInit_ex(context, nil, nil, nil, initializationVector) == 1
         && EVP_EncryptUpdate(
-          context, blocks.baseAddress, &count, blocks.baseAddress, Int32(blocks.count)) == 1
-        && Int(count) == blocks.count
+          context, blocks.baseAddress, &count, blocks.baseAddress, size) == 1
+        && count == size
     }
     guard isEncrypted else { throw Self.failure }
   }

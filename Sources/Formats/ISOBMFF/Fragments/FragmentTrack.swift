@@ -74,8 +74,8 @@ struct FragmentTrack: Sendable {
 
   /// The encrypted bytes of the samples of the open fragment; empty if none has any.
   var subsamples: [[Subsample]] {
-    let lists = samples.map(\.subsamples)
-    return lists.allSatisfy(\.isEmpty) ? [] : lists
+    guard samples.contains(where: { !$0.subsamples.isEmpty }) else { return [] }
+    return samples.map(\.subsamples)
   }
 
   /// Removes the samples of the finished fragment.

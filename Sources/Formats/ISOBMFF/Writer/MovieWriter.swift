@@ -113,12 +113,14 @@ public struct MovieWriter: Sendable {
 
   /// Adds a track. All tracks must be added before the first sample.
   ///
-  /// - Throws: ``MovieWriterError/timescaleZero(_:)``, ``MovieWriterError/trackAddedTooLate``.
+  /// - Throws: ``MovieWriterError/timescaleZero(_:)``, ``MovieWriterError/trackAddedTooLate``,
+  ///   ``MovieWriterError/encryptedTrack(_:)``.
   public mutating func addTrack(
     _ track: TrackDescription
   ) throws(MovieWriterError) -> TrackID {
     let id = TrackID(rawValue: UInt32(clamping: tracks.count + 1))
     guard track.timescale > 0 else { throw .timescaleZero(id) }
+    guard track.protection == nil else { throw .encryptedTrack(id) }
     guard lastTrack == nil else { throw .trackAddedTooLate }
     tracks.append(Track(description: track))
     return id
@@ -328,6 +330,8 @@ public enum MovieWriterError: Error, Equatable, Sendable {
   case tooManySamples(TrackID)
   /// A sample differs from the others in a track with runs.
   case unevenRun(TrackID, sample: UInt32)
+  /// An encrypted track was added to a movie without fragments, whose index does not describe it.
+  case encryptedTrack(TrackID)
   /// An encrypted sample has more than ``Subsample/maximumCount`` subsamples.
   case tooManySubsamples(TrackID, sample: UInt32, count: Int)
   /// The first picture is presented before the movie's start, and there is no edit list to cut it.
@@ -377,6 +381,8 @@ extension MovieWriterError: CustomStringConvertible {
     case .unevenRun(let track, let sample):
       "\(track), sample \(sample): in a track with runs of samples, all samples must have the same"
         + " size and be sync samples"
+    case .encryptedTrack(let track):
+      "\(track): it is encrypted, which only fragments describe; use FragmentWriter"
     case .tooManySubsamples(let track, let sample, let count):
       "\(track), sample \(sample): it has \(count) encrypted ranges; the maximum is"
         + " \(Subsample.maximumCount); use fewer slices"

@@ -27,7 +27,7 @@ public struct TrackDescription: Equatable, Sendable {
   public var mediaHeader: OpaqueBox?
   /// Spherical Video V1 metadata, for programs that support nothing newer.
   public var sphericalVideoV1: SphericalVideoV1?
-  /// How the samples of a track to be written are encrypted; nil if they are not.
+  /// How the samples of a track to be written in fragments are encrypted; nil if they are not.
   public var protection: TrackProtection?
   /// A human-readable name for `hdlr`.
   public var handlerName: String?
