@@ -36,6 +36,7 @@ final class Disk {
       case .segment(let segment): segments.append(segment)
       case .keyframe(let time): keyframes.append(time)
       case .loss(let rendition): losses.append(rendition)
+      case .encryptedHeaders(let rendition, let problem): Issue.record("\(rendition): \(problem)")
       }
     }
     checkRules()

@@ -2,6 +2,7 @@
 
 import Foundation
 import GStreamer
+import GStreamerCheck
 import TestKit
 import Testing
 
@@ -65,11 +66,15 @@ struct HLSEncryptionTests {
         + clear.sink(properties).replacing("name=h", with: "name=c"))
   }
 
-  /// Joins the segments of a rendition to a file, and returns its path.
-  private func joined(_ rendition: String, in folder: HLSFolder) throws -> String {
+  /// Joins the segments of a rendition that have one map, the first one or another, to a file, and
+  /// returns its path.
+  private func joined(
+    _ rendition: String, in folder: HLSFolder, map number: Int = 0
+  ) throws -> String {
     let list = try folder.text("\(rendition)/index.m3u8")
-    let map = try #require(list.firstMatch(of: /EXT-X-MAP:URI="([^"]+)"/)).output.1
-    let names = [map] + list.matches(of: /(?m)^[^#\s].*$/).map(\.output)
+    let groups = list.split(separator: "#EXT-X-MAP:URI=\"").dropFirst()
+    let group = try #require(groups.dropFirst(number).first, "\(list)")
+    let names = [group.prefix { $0 != "\"" }] + group.matches(of: /(?m)^[^#\s"]+$/).map(\.output)
     let bytes = try names.map {
       try Data(contentsOf: URL(filePath: folder.path("\(rendition)/\($0)")))
     }
@@ -228,10 +233,84 @@ struct HLSEncryptionTests {
   }
 
   @Test(
+    "a key file that changes: the next segments have the new keys, which FFmpeg decrypts",
+    .tags(.judge), .enabled(if: Python.hasAV, "no PyAV"))
+  func changed() async throws {
+    let pictures = try await HLSFolder.pictures(5, "tune=zerolatency")
+    let other = "ffeeddccbbaa99887766554433221100"
+    let audio = "0f0e0d0c0b0a09080706050403020100"
+    let first = try keys()
+    var segment = Segment()
+    segment.start = pictures[0].buffer.pts ?? 0
+    var warnings: [String] = []
+    for (folder, key) in [(folder, first), (clear, "")] {
+      let pipeline = try pipeline(
+        folder.sink("target-duration=1 playlist-type=event part-duration=250000000 " + key))
+      let heard = HeardMessages(of: pipeline)
+      let video = try TestSource(feeding: pipeline.element(named: "h"), "video_0")
+      let sound = try TestSource(feeding: pipeline.element(named: "h"), "audio_0")
+      pipeline.setState(.playing)
+      video.begin(pictures[0].caps, segment)
+      sound.begin(HLSFolder.audioCaps)
+      for (number, picture) in pictures.enumerated() {
+        switch number {
+        // One that cannot be used, and one that players could not tell from the old one.
+        case 5: _ = try keyFile("key 00\n")
+        case 35: _ = try keyFile("key \(other)\nkey-id \(Self.keyID)\nhls-key skd://other x\n")
+        case 65:
+          _ = try keyFile(
+            """
+            key \(other)
+            key-id 01234567-89ab-cdef-0123-456789abcdee
+            hls-key skd://other x
+            audio key \(audio)
+            audio key-id 01234567-89ab-cdef-0123-456789abcded
+            audio hls-key skd://audio x
+            """)
+        default: break
+        }
+        video.push(picture.buffer.copied())
+        sound.push(HLSFolder.packets(number * 10 / 3..<(number + 1) * 10 / 3))
+      }
+      for source in [video, sound] { source.end() }
+      try await heard.end()
+      pipeline.setState(.null)
+      if !key.isEmpty { warnings = heard.warnings }
+    }
+    #expect(warnings.count == 2, "\(warnings)")
+    #expect(warnings.first?.contains("line 1: key has to be 32 hexadecimal digits") ?? false)
+    #expect(warnings.last?.contains("another key with the key-id of the one before") ?? false)
+    #expect(warnings.allSatisfy { $0.contains("The segments keep the key that they have.") })
+    for (rendition, options, views) in [("video_0", [], 2), ("video_0_mono", ["--single"], 1)] {
+      let wanted = try Self.pictures(options + [joined(rendition, in: clear)])
+      #expect(wanted.count == 150 * views)
+      let found = try [Self.key, other].enumerated().map { number, key in
+        try Self.pictures(options + ["--key", key, joined(rendition, in: folder, map: number)])
+      }
+      #expect(found.map(\.count) == [120 * views, 30 * views], "\(rendition)")
+      #expect(found.flatMap(\.self).map(\.words[1]) == wanted.map(\.words[1]), "\(rendition)")
+    }
+    let wanted = try Self.packets(joined("audio_0", in: clear))
+    let found = try [Self.key, audio].enumerated().flatMap { number, key in
+      try Self.packets(joined("audio_0", in: folder, map: number), key: key)
+    }
+    #expect(found.map(\.words[2]) == wanted.map(\.words[2]))
+  }
+
+  @Test(
     "a key file that cannot be used is refused, with its line",
     arguments: [
       ("key 0011\n", "line 1: key has to be 32 hexadecimal digits"),
-      ("\nkeys 00\n", "line 2: it has to begin with key, key-id, iv, hls-key or pssh"),
+      (
+        "\nkeys 00\n",
+        "line 2: it has to begin with key, key-id, iv, hls-key or pssh, or with audio"
+      ),
+      ("audio\n", "line 1: it has to begin with key, key-id, iv, hls-key or pssh after audio"),
+      ("key \(key)\nkey-id \(keyID)\nhls-key a\naudio key \(key)\n", "no line 'audio key-id'"),
+      (
+        "key \(key)\nkey-id \(keyID)\nhls-key a\naudio key \(key)\naudio key-id \(keyID)\n"
+          + "audio hls-key a", "'audio key-id' is that of the other key"
+      ),
       ("key \(key)\nkey \(key)\n", "line 2: key is there twice"),
       ("key-id \(keyID)\nhls-key a\n", "it has no line 'key'"),
       ("key \(key)\nhls-key a\n", "it has no line 'key-id'"),

@@ -29,6 +29,9 @@ public struct Packager<Payload: Sendable>: Sendable {
   var starts: SegmentStarts
   var outputs: [Output] = []
   var hasEnded = false
+  /// The keys of the segments that are open in some rendition, and of those after them, by their
+  /// numbers.
+  private var encryptions: [Int: any ContentEncrypting<Payload>] = [:]
   /// Added to the given times to obtain those in the files, in nanoseconds: some players fail when
   /// times restart within a playlist.
   var offset: Int64 = 0
@@ -74,7 +77,10 @@ public struct Packager<Payload: Sendable>: Sendable {
       throw PackagerError.sameName(template: clash.template, placeholder: clash.placeholder)
     }
     hasEnded = false
-    var track = try RenditionTrack<Payload>(rendition, settings, firstSequence: starts.firstNumber)
+    let key = starts.count > 0 ? starts[0].key : starts.key
+    var track = try RenditionTrack<Payload>(
+      rendition, settings, firstSequence: starts.firstNumber,
+      key: SegmentKey(number: key, encryption: encryptions[key]))
     if let earlier { track.resume(earlier, to: &outputs) }
     if isAligned {
       try track.begin(with: starts.firstNumber, discontinuity: firstDiscontinuity, at: offset)
@@ -193,6 +199,12 @@ public struct Packager<Payload: Sendable>: Sendable {
     try tracks[index].replace(by: rendition)
   }
 
+  /// Encrypts the segments that begin from now on, in all renditions, or no longer does. The first
+  /// one of them begins a discontinuity, and a period of the manifest.
+  public mutating func encrypt(by encryption: (any ContentEncrypting<Payload>)?) {
+    encryptions[tracks.isEmpty ? starts.key : starts.changeKey()] = encryption
+  }
+
   /// Makes the first keyframe from this time on, in nanoseconds, start a discontinuity in all
   /// renditions, as a source has begun again; times continue.
   public mutating func startDiscontinuity(from time: Int64) {
@@ -239,8 +251,10 @@ public struct Packager<Payload: Sendable>: Sendable {
     outputs += starts.takeRequests().map { .keyframe(at: $0) }
     var hasNews = false
     for index in tracks.indices {
-      while let position = starts.position(of: tracks[index].sequence), position + 1 < starts.count
-      {
+      while let position = starts.position(of: tracks[index].sequence) {
+        let key = starts[position].key
+        try tracks[index].encrypt(by: SegmentKey(number: key, encryption: encryptions[key]))
+        guard position + 1 < starts.count else { break }
         let next = starts[position + 1]
         if next.startsDiscontinuity { tracks[index].dropBeforeReturn(at: next.time) }
         let cut = tracks[index].cut(before: next)
@@ -281,6 +295,9 @@ public struct Packager<Payload: Sendable>: Sendable {
     }
     while starts.count > 1, tracks.allSatisfy({ $0.sequence > starts.firstNumber }) {
       starts.removeFirst()
+    }
+    if let key = encryptions.keys.min(), starts.count > 0, key < starts[0].key {
+      encryptions[key] = nil
     }
     if hasNews { listAll() }
   }
@@ -332,7 +349,7 @@ extension PackagerOutput {
       segment.start = segment.start &+ offset
       return .segment(segment)
     case .keyframe(let time): return .keyframe(at: time &+ offset)
-    case .file, .removal, .loss: return self
+    case .file, .removal, .loss, .encryptedHeaders: return self
     }
   }
 }

@@ -71,11 +71,11 @@ public struct Rendition: Sendable {
   /// The media type with its properties.
   public var content: Content
   /// How the samples are encrypted, which the track says as well; nil if they are not.
-  public var key: ContentKey? {
+  var key: ContentKey? {
     didSet { track.protection = key?.protection }
   }
 
-  /// Creates a rendition that is not encrypted.
+  /// Creates a rendition.
   public init(_ name: String, _ track: TrackDescription, codecs: String, _ content: Content) {
     (self.name, self.track, self.codecs, self.content) = (name, track, codecs, content)
   }
@@ -135,8 +135,6 @@ public struct PackagedSample<Payload: Sendable>: Sendable {
   public var isSync: Bool
   /// Dependencies between samples (`sdtp`).
   public var dependency = SampleDependency()
-  /// The encrypted bytes of a sample of encrypted video; empty for any other.
-  public var subsamples: [Subsample] = []
 
   /// Creates a sample with unknown dependencies.
   public init(
@@ -177,6 +175,9 @@ public enum PackagerOutput<Payload: Sendable>: Sendable {
   /// A video rendition has a gap until a keyframe of its own comes after the others' segments: it
   /// had none where these begin, or came too late.
   case loss(rendition: String)
+  /// Headers of a picture are encrypted, which not every player can decode: see
+  /// ``EncryptedSample/problem``.
+  case encryptedHeaders(rendition: String, String)
   /// Every video rendition should have a keyframe at this time, in nanoseconds.
   case keyframe(at: Int64)
 }

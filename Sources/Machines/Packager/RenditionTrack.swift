@@ -6,13 +6,11 @@ internal import ISOBMFF
 struct RenditionTrack<Payload: Sendable>: Sendable {
   typealias Output = PackagerOutput<Payload>
 
-  private(set) var rendition: Rendition
+  /// That of the open segment.
+  var format: RenditionFormat<Payload>
   /// The name of a rendition stays when its format changes.
   let names: RenditionNames
   let settings: PackagerSettings
-  private(set) var clock: TrackClock
-  var writer: FragmentWriter
-  private(set) var id: TrackID
   private(set) var pending = PendingSamples<Payload>()
   /// The texts of subtitles, which have no samples.
   var cues = PendingCues()
@@ -39,7 +37,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   var part: PartLength
   /// Longest segment so far, in nanoseconds.
   private(set) var longestSegment: UInt64 = 0
-  private var initialization: InitializationSection?
   var initializationCount: UInt64 = 0
   private var fragmentNumber: UInt32 = 0
   /// Number of listed segments from an earlier run.
@@ -64,17 +61,22 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Maximum size of a segment in memory, in bytes.
   private static var maximumSize: UInt64 { 1 << 30 }
 
+  var rendition: Rendition { format.rendition }
+  var clock: TrackClock { format.clock }
   /// Number of the open segment.
   var sequence: UInt64 { playlist.nextSequence }
+
+  /// Creates the state of a rendition without samples.
+  ///
+  /// - Parameter key: The key of the first segment.
   init(
-    _ rendition: Rendition, _ settings: PackagerSettings, firstSequence: UInt64
+    _ rendition: Rendition, _ settings: PackagerSettings, firstSequence: UInt64,
+    key: SegmentKey<Payload>
   ) throws {
-    self.rendition = rendition
+    format = try RenditionFormat(rendition, key, firstNumber: 1)
     self.settings = settings
     part = PartLength(settings, frame: rendition.frameDuration)
     names = RenditionNames(settings.names, rendition)
-    clock = TrackClock(timescale: rendition.track.timescale)
-    (writer, id) = try Self.writer(of: rendition, firstNumber: 1)
     let kind: MediaPlaylist.Kind = settings.kind == .live ? .live : .event
     playlist = MediaPlaylist(
       kind, targetDuration: settings.targetDuration, mediaSequence: firstSequence)
@@ -84,18 +86,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     bitRate = BitRate(targetDuration: settings.targetDuration)
     iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
-    periods = [RenditionPeriod(start: 0, rendition: rendition, firstSequence: firstSequence)]
-  }
-
-  /// Returns a writer of a format's fragments, and their track.
-  private static func writer(
-    of rendition: Rendition, firstNumber: UInt32
-  ) throws -> (FragmentWriter, TrackID) {
-    var writer = FragmentWriter(
-      format: .cmaf, firstSequenceNumber: firstNumber, hasRandomAccessIndex: false)
-    writer.protectionSystems = rendition.key?.boxes ?? []
-    let id = try writer.addTrack(rendition.track)
-    return (writer, id)
+    periods = [
+      RenditionPeriod(start: 0, rendition: format.rendition, firstSequence: firstSequence)
+    ]
   }
 
   // MARK: Silence
@@ -168,7 +161,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Changes the format from the next sample on.
   mutating func replace(by rendition: Rendition) throws {
-    guard rendition.track.timescale > 0 else { throw MovieWriterError.timescaleZero(id) }
+    // What it could not write would be found out where its samples are.
+    _ = try RenditionFormat(rendition, format.key, firstNumber: 1)
     pending.change(to: rendition)
     // Before the first sample, there is nothing to keep apart.
     if lastDecodeTime == nil { try change() }
@@ -176,17 +170,25 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Applies the format change at the first pending sample, if there is one.
   private mutating func change() throws {
-    guard let next = pending.takeChange() else { return }
-    rendition = next
-    clock = TrackClock(timescale: rendition.track.timescale)
-    (writer, id) = try Self.writer(of: rendition, firstNumber: fragmentNumber &+ 1)
-    initialization = nil
+    if let next = pending.takeChange() { try change(to: next, key: format.key) }
+  }
+
+  /// Changes format and key before anything of the open segment is written.
+  private mutating func change(to rendition: Rendition, key: SegmentKey<Payload>) throws {
+    format = try RenditionFormat(rendition, key, firstNumber: fragmentNumber &+ 1)
     part.change(frame: rendition.frameDuration)
     if periods.last?.timeline.isEmpty ?? true {
       let last = periods.popLast()
       periods.append(
-        RenditionPeriod(start: last?.start ?? 0, rendition: rendition, firstSequence: sequence))
+        RenditionPeriod(
+          start: last?.start ?? 0, rendition: format.rendition, firstSequence: sequence))
     }
+  }
+
+  /// Encrypts the open segment and those after it by a key, before anything of it is written.
+  mutating func encrypt(by key: SegmentKey<Payload>) throws {
+    guard key.number != format.key.number, rendition.subtitles == nil else { return }
+    try change(to: rendition, key: key)
   }
 
   /// Starts a new period after a format change in this rendition or another.
@@ -201,7 +203,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Changes what players are told of subtitles.
   mutating func describe(as subtitles: Rendition.Subtitles) {
     guard rendition.subtitles != nil else { return }
-    rendition.content = .subtitles(subtitles)
+    format.rendition.content = .subtitles(subtitles)
     for index in periods.indices { periods[index].rendition.content = rendition.content }
   }
 
@@ -257,8 +259,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     _ count: Int, until end: Int64? = nil, date: Int64?, to outputs: inout [Output]
   ) throws {
     guard let first = pending.first else { return }
+    var content: [Output.Block] = []
     for sample in pending.samples.prefix(count) {
-      try writer.append(sample.description(clock), to: id)
+      let (payload, problem) = try format.append(sample)
+      content.append(.payload(payload))
+      if let problem {
+        outputs.append(.encryptedHeaders(rendition: rendition.name, problem))
+      }
     }
     try writeInitialization(to: &outputs)
     var options = FragmentOptions()
@@ -271,10 +278,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     var next: [TrackID: Int64] = [:]
     if pending.count > count {
       let time = pending.nextDecodeTime(after: count, until: end, slack: 2 * slack)
-      next[id] = clock.units(time)
+      next[format.id] = clock.units(time)
     }
-    guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
-    let content = pending.samples.prefix(count).map { Output.Block.payload($0.payload) }
+    guard let fragment = try format.writer.finishFragment(options, nextDecodeTimes: next) else {
+      return
+    }
     let earliest = pending.samples.prefix(count).map(\.presentationTime).min() ?? 0
     pending.removeFirst(count)
     let chunk = Chunk(
@@ -306,12 +314,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Writes the initialization section, if there is none of the format.
   mutating func writeInitialization(to outputs: inout [Output]) throws {
-    guard initialization == nil else { return }
+    guard format.initialization == nil else { return }
     let path = names.initialization(initializationCount)
     initializationCount += 1
     outputs.append(
-      .file(.initializationSegment, path: path, [.bytes(try writer.initializationSegment())]))
-    initialization = InitializationSection(names.address(path))
+      .file(.initializationSegment, path: path, [.bytes(try format.writer.initializationSegment())])
+    )
+    format.initialization = InitializationSection(names.address(path))
     periods[periods.count - 1].initializationPath = path
   }
 
@@ -321,7 +330,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private func segment(at time: Int64, date: Int64?) -> MediaSegment {
     var segment = MediaSegment(
       names.address(names.segment(sequence)), duration: 0,
-      map: rendition.subtitles == nil ? initialization : nil)
+      map: rendition.subtitles == nil ? format.initialization : nil)
     segment.programDateTime = date.map { $0 &+ time }
     segment.startsDiscontinuity = startsDiscontinuity
     segment.keyTags = rendition.key?.keyTags ?? []

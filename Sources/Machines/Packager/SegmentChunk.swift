@@ -50,13 +50,11 @@ extension PackagedSample {
     /// In nanoseconds.
     let day: Int64 = 86_400_000_000_000
     let decode = clock.units(decodeTime)
-    var description = SampleDescription(
+    return SampleDescription(
       size: size, decodeTime: decode,
       duration: UInt32(clamping: clock.units(min(Int64(clamping: duration), day))),
       compositionOffset: Int32(clamping: clock.units(presentationTime) &- decode),
       isSync: isSync, dependency: dependency)
-    description.subsamples = subsamples
-    return description
   }
 }
 

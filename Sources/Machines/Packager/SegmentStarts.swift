@@ -26,6 +26,8 @@ struct SegmentStarts: Sendable {
   private var cuts: [Int64] = []
   /// Time before which no segment starts, as an earlier leader has got there.
   private var floor = Int64.min
+  /// The number of the key of segments that start from now on.
+  private(set) var key = 0
   /// Times at which encoders should make keyframes.
   private var requests: [Int64] = []
   /// The time of the last keyframe that was requested for the next segment.
@@ -74,6 +76,12 @@ struct SegmentStarts: Sendable {
   mutating func takeRequests() -> [Int64] {
     defer { requests = [] }
     return requests
+  }
+
+  /// Encrypts the segments that start from now on by another key, and returns its number.
+  mutating func changeKey() -> Int {
+    key += 1
+    return key
   }
 
   // MARK: Deciding
@@ -151,7 +159,10 @@ struct SegmentStarts: Sendable {
   private mutating func start(at time: Int64, isDiscontinuity: Bool = false) {
     isDue = false
     cuts.removeAll { $0 <= time &+ 1_000_000 }
-    open.append(SegmentStart(time: time, startsDiscontinuity: isDiscontinuity))
+    // Key systems expect another key with another initialization section; manifests, in a period.
+    let isNewKey = open.last.map { $0.key != key } ?? false
+    open.append(
+      SegmentStart(time: time, startsDiscontinuity: isDiscontinuity || isNewKey, key: key))
     awaited = time &+ settings.segment
     if settings.requestsKeyframes { requests.append(awaited) }
   }
@@ -170,6 +181,8 @@ struct SegmentStarts: Sendable {
 struct SegmentStart: Equatable, Sendable {
   /// Presentation time in nanoseconds.
   var time: Int64
-  /// Whether the format of a rendition changes here, or a rendition comes back.
+  /// Whether the format of a rendition or the key changes here, or a rendition comes back.
   var startsDiscontinuity = false
+  /// The number of the key.
+  var key = 0
 }

@@ -24,8 +24,6 @@ struct HLSInput {
   /// Whether the format is no longer that of the renditions.
   private(set) var hasChanged = false
   private var baseEye: BaseEyeInput?
-  /// One for each rendition that is made; none if segments are not encrypted.
-  private var encryptors: [SampleEncryptor] = []
   private var frameDuration: ClockTime?
 
   init(_ name: String) { stream = MuxInput(name) }
@@ -55,13 +53,12 @@ struct HLSInput {
   ///
   /// - Parameters:
   ///   - first: the first buffer, for streams whose caps do not say enough.
-  ///   - key: the key of the segments; nil if they are not encrypted.
   ///   - number: the number of inputs.
   mutating func describe(
-    first: Buffer, _ settings: HLSSettings, _ key: KeyFile?, number: Int,
+    first: Buffer, _ settings: HLSSettings, number: Int,
     add: (Rendition) throws -> Int
   ) throws {
-    renditions = try describe(first, settings, key, number: number).map(add)
+    renditions = try describe(first, settings, number: number).map(add)
     isDescribed = true
   }
 
@@ -97,10 +94,10 @@ struct HLSInput {
 
   /// Makes the renditions again, as many as before.
   mutating func redescribe(
-    first: Buffer, _ settings: HLSSettings, _ key: KeyFile?, number: Int,
+    first: Buffer, _ settings: HLSSettings, number: Int,
     replace: (Int, Rendition) throws -> Void
   ) throws {
-    let made = try describe(first, settings, key, number: number)
+    let made = try describe(first, settings, number: number)
     hasChanged = false
     for (index, rendition) in zip(renditions, made) { try replace(index, rendition) }
     // If the stream is no longer layered, both renditions hold the same single view.
@@ -111,17 +108,12 @@ struct HLSInput {
   }
 
   private mutating func describe(
-    _ first: Buffer, _ settings: HLSSettings, _ key: KeyFile?, number: Int
+    _ first: Buffer, _ settings: HLSSettings, number: Int
   ) throws -> [Rendition] {
     guard let caps = stream.caps else { throw FlowReturn.notNegotiated }
-    var made =
-      stream.kind == .audio
+    return stream.kind == .audio
       ? [try audio(caps, first, isFirst: number <= 1 || name == "audio_0")]
       : try describeVideo(caps, first, settings)
-    guard let key else { return made }
-    encryptors = try made.map { try SampleEncryptor($0.track.sampleEntry, key) }
-    for index in made.indices { made[index].key = key.content }
-    return made
   }
 
   private func audio(_ caps: Caps, _ first: Buffer, isFirst: Bool) throws -> Rendition {
@@ -221,11 +213,10 @@ struct HLSInput {
   /// Returns the samples of a buffer, and the numbers of their renditions; none before the start.
   /// If the base eye cannot be extracted, the buffer goes into the layered rendition alone.
   mutating func samples(
-    _ buffer: Buffer, _ timing: MovieFileWriter.Timing, warn: (ElementError) -> Void
+    _ buffer: Buffer, _ timing: MovieFileWriter.Timing
   ) throws -> [(rendition: Int, PackagedSample<Buffer>)] {
     guard let first = renditions.first, timing.presentationTime >= 0 else { return [] }
-    func sample(_ content: Buffer, of index: Int) throws -> PackagedSample<Buffer> {
-      let (content, subsamples) = try encrypted(content, of: index, warn: warn)
+    func sample(_ content: Buffer) -> PackagedSample<Buffer> {
       var sample = PackagedSample(
         content, size: UInt32(clamping: content.size),
         presentationTime: timing.presentationTime.nanoseconds,
@@ -233,29 +224,19 @@ struct HLSInput {
         duration: (timing.duration > 0 ? timing.duration : frameDuration ?? 0).nanoseconds,
         isSync: timing.isSync)
       sample.dependency = timing.dependency
-      sample.subsamples = subsamples
       return sample
     }
     let content = try stream.sample(buffer)
-    let whole = try sample(content, of: 0)
+    let whole = sample(content)
     var samples = [(rendition: first, whole)]
     if renditions.count > 1 {
       if baseEye == nil {
         samples.append((renditions[1], whole))
       } else if let base = try? baseEye?.sample(content) {
-        samples.append((renditions[1], try sample(base, of: 1)))
+        samples.append((renditions[1], sample(base)))
       }
     }
     return samples
-  }
-
-  /// Returns the bytes of a sample as segments hold them, and which of them are encrypted.
-  private mutating func encrypted(
-    _ content: Buffer, of index: Int, warn: (ElementError) -> Void
-  ) throws -> (Buffer, [Subsample]) {
-    guard encryptors.indices.contains(index) else { return (content, []) }
-    defer { if let warning = encryptors[index].takeWarning(pad: name) { warn(warning) } }
-    return try encryptors[index].encrypt(content)
   }
 }
 

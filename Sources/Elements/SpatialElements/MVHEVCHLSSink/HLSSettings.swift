@@ -179,8 +179,9 @@ struct HLSSettings: Sendable {
     .string(
       "encryption-key-file", nick: "Encryption key file",
       blurb: "File with the key by which segments are encrypted (cbcs), and with the places where "
-        + "players get it: lines with key, key-id, hls-key, pssh, iv (empty = not encrypted)",
-      at: \.keyFile),
+        + "players get it: lines with key, key-id, hls-key, pssh, iv (empty = not encrypted); "
+        + "when it changes, the next segments have the new key",
+      mutable: .playing, at: \.keyFile),
     .string(
       "forced-subtitles", nick: "Forced subtitles",
       blurb: "Pads whose subtitles players show even if the viewer wants none, separated by "

@@ -1,119 +1,74 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
-import ISOBMFF
-import Packager
 
-/// The file that `encryption-key-file` names: the key of a presentation, and how players get it.
-/// Each line is a name and its values, with spaces between them; lines that begin with `#` are
-/// comments.
+/// The file that `encryption-key-file` names, which may change while segments are written.
 ///
-/// A key is in a file, since every user of a machine can read command lines.
+/// Keys are in a file, since every user of a machine can read command lines.
 struct KeyFile {
-  /// The key, 16 bytes.
-  let key: [UInt8]
-  /// Identifier and initialization vector, and the places of the key.
-  let content: ContentKey
+  /// The keys that it had when it could be used last; nil if segments are not encrypted.
+  private(set) var keys: PresentationKeys?
+  /// The content that the keys are from; nil if there is no file.
+  private var content: [UInt8]?
+  /// The reason why the file could not be used the last time, which the caller knows.
+  private var problem: String?
 
   private static let maximumSize = 1 << 16
 
-  /// Reads a file.
+  /// Reads a file; nil or an empty name stands for none.
   ///
   /// - Throws: an ``ElementError`` that says which line is wrong.
-  init(path: String) throws {
-    guard let bytes = try SmallFile.bytes(of: path, limit: Self.maximumSize) else {
+  init(path: String?) throws(ElementError) {
+    _ = try read(path ?? "")
+  }
+
+  /// Reads the file that the property names now, and returns whether it has other keys.
+  ///
+  /// - Throws: an ``ElementError`` if it cannot be used: once for each reason.
+  mutating func isChanged(path: String?) throws(ElementError) -> Bool {
+    let known = problem
+    do {
+      problem = nil
+      return try read(path ?? "")
+    } catch {
+      problem = error.message
+      guard error.message != known else { return false }
+      throw error
+    }
+  }
+
+  /// Reads a file, and returns whether it has other keys than before.
+  private mutating func read(_ path: String) throws(ElementError) -> Bool {
+    let content = try Self.content(path)
+    guard content != self.content else { return false }
+    let new = try content.map { content throws(ElementError) in try Self.keys(content, path) }
+    if let new, let keys, new.reusesID(of: keys) {
+      throw ElementError(
+        .settings,
+        "The key file '\(path)' has another key with the key-id of the one before: players would "
+          + "keep that one.")
+    }
+    self.content = content
+    guard new != keys else { return false }
+    keys = new
+    return true
+  }
+
+  private static func content(_ path: String) throws(ElementError) -> [UInt8]? {
+    guard !path.isEmpty else { return nil }
+    guard let bytes = try SmallFile.bytes(of: path, limit: maximumSize) else {
       throw ElementError(.notFound, "The key file '\(path)' does not exist.")
     }
-    do throws(Problem) {
-      try self.init(parsing: String(decoding: bytes, as: UTF8.self))
+    return bytes
+  }
+
+  private static func keys(
+    _ content: [UInt8], _ path: String
+  ) throws(ElementError) -> PresentationKeys {
+    do throws(PresentationKeys.Problem) {
+      return try PresentationKeys(parsing: String(decoding: content, as: UTF8.self))
     } catch {
       throw ElementError(.settings, "The key file '\(path)' cannot be used: \(error.text).")
     }
-  }
-
-  /// The reason why a file cannot be used, as part of a sentence.
-  struct Problem: Error {
-    let text: String
-  }
-
-  /// Reads the content of a file.
-  init(parsing text: String) throws(Problem) {
-    /// The lines that there may be once.
-    var single: [String: [UInt8]] = [:]
-    var deliveries: [KeyDelivery] = []
-    var systems: [[UInt8]] = []
-    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-      .enumerated()
-    {
-      let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
-      guard let name = words.first, !name.hasPrefix("#") else { continue }
-      let values = Array(words.dropFirst())
-      func problem(_ text: String) -> Problem { Problem(text: "line \(index + 1): \(text)") }
-      switch name {
-      case "key", "key-id", "iv":
-        guard values.count == 1, let bytes = Self.bytes(values[0]) else {
-          throw problem("\(name) has to be 32 hexadecimal digits")
-        }
-        guard single.updateValue(bytes, forKey: name) == nil else {
-          throw problem("\(name) is there twice; all renditions have one key")
-        }
-      case "hls-key":
-        guard let uri = values.first, values.count <= 3 else {
-          throw problem(
-            "hls-key has to be an address, and optionally a KEYFORMAT and KEYFORMATVERSIONS")
-        }
-        deliveries.append(
-          KeyDelivery(
-            uri: uri, format: values.count > 1 ? values[1] : nil,
-            versions: values.count > 2 ? values[2] : nil))
-      case "pssh":
-        guard values.count == 1, let system = Self.systemBox(values[0]) else {
-          throw problem("pssh has to be a box pssh in base64")
-        }
-        systems.append(system)
-      default:
-        // What stands there may be the key, which is for no log.
-        throw problem("it has to begin with key, key-id, iv, hls-key or pssh")
-      }
-    }
-    guard let key = single["key"] else { throw Problem(text: "it has no line 'key'") }
-    // One that is not given is another one in each run, which initialization segments say.
-    let vector = single["iv"] ?? (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-    guard let keyID = single["key-id"],
-      let protection = TrackProtection(keyID: keyID, initializationVector: vector)
-    else { throw Problem(text: "it has no line 'key-id'") }
-    guard !deliveries.isEmpty else {
-      throw Problem(text: "it has no line 'hls-key', which tells players where they get the key")
-    }
-    self.key = key
-    content = ContentKey(protection, deliveries: deliveries, systems: systems)
-  }
-
-  /// Reads 16 bytes in hexadecimal digits, also in the form of a UUID; nil for any other text.
-  private static func bytes(_ text: String) -> [UInt8]? {
-    let digits = text.filter { $0 != "-" }.compactMap(\.hexDigitValue)
-    guard digits.count == 32, digits.count == text.count(where: { $0 != "-" }) else { return nil }
-    return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-  }
-
-  /// Reads a box `pssh` in base64 (RFC 4648 4), and returns its content; nil if it is none.
-  private static func systemBox(_ text: String) -> [UInt8]? {
-    let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-    let values = Dictionary(uniqueKeysWithValues: zip(alphabet, 0...))
-    var bytes: [UInt8] = []
-    var (group, bits) = (0, 0)
-    for character in text.prefix(while: { $0 != "=" }) {
-      guard let value = values[character] else { return nil }
-      (group, bits) = ((group << 6 | value) & 0xFFFF, bits + 6)
-      guard bits >= 8 else { continue }
-      bits -= 8
-      bytes.append(UInt8(truncatingIfNeeded: group >> bits))
-    }
-    let boxes = OpaqueBox.all(in: bytes)
-    // Version, flags, the system's UUID and the size of its data.
-    guard boxes.count == 1, boxes[0].type == "pssh", boxes[0].payload.count >= 24 else {
-      return nil
-    }
-    return boxes[0].bytes.count == bytes.count ? boxes[0].payload : nil
   }
 }

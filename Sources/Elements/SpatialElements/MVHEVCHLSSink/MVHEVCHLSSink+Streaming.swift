@@ -85,7 +85,7 @@ extension MVHEVCHLSSink.Streaming {
 
   private mutating func describe(_ name: String, first: Buffer) throws {
     var input = inputs[name, default: HLSInput(name)]
-    try input.describe(first: first, element.settings.current, key, number: inputs.count) {
+    try input.describe(first: first, element.settings.current, number: inputs.count) {
       try packager.add($0, continuing: try earlierRun(of: $0))
     }
     element.warn(of: input.losses)
@@ -142,7 +142,7 @@ extension MVHEVCHLSSink.Streaming {
     }
     if input.startsChange(buffer) {
       do {
-        try input.redescribe(first: buffer, element.settings.current, key, number: inputs.count) {
+        try input.redescribe(first: buffer, element.settings.current, number: inputs.count) {
           try packager.replace($0, by: $1)
         }
         unusable.remove(name)
@@ -153,7 +153,7 @@ extension MVHEVCHLSSink.Streaming {
       }
     }
     guard !input.isUndecodable else { return }
-    for (rendition, sample) in try input.samples(buffer, timing, warn: element.postWarning) {
+    for (rendition, sample) in try input.samples(buffer, timing) {
       if packager.date == nil, element.settings.current.hasDates {
         packager.date = element.dateOfRunningTime0
       }
@@ -223,6 +223,7 @@ extension MVHEVCHLSSink.Streaming {
   /// Carries out the packager's output in order: a playlist is written after the files it lists. If
   /// a file cannot be written, nothing after it is.
   mutating func carryOut() throws {
+    var endsSegment = false
     for step in packager.takeOutputs() {
       switch step {
       case .file(let kind, let path, let blocks):
@@ -234,7 +235,9 @@ extension MVHEVCHLSSink.Streaming {
           throw error
         }
       case .removal(let path): output.remove(path)
-      case .segment(let segment): tell(segment)
+      case .segment(let segment):
+        tell(segment)
+        endsSegment = true
       case .loss(let rendition):
         guard lost.insert(rendition).inserted else {
           element.log.warning(element, "\(rendition) has no keyframe at a segment again")
@@ -246,11 +249,36 @@ extension MVHEVCHLSSink.Streaming {
             "\(rendition) has no keyframe where the segments of the others begin, or comes "
               + "too long after them: its playlist has a gap until its next keyframe after theirs. "
               + "Let all encoders make keyframes at the same times, and without long delays."))
+      case .encryptedHeaders(let rendition, let problem):
+        guard damaged.insert(rendition).inserted else { continue }
+        element.postWarning(
+          ElementError(
+            .format,
+            "A picture of \(rendition) is damaged, so that slices are encrypted with their "
+              + "headers, which not every player can decode: \(problem)."))
       case .keyframe(let time):
         for pad in element.pads.current.map(\.name) where pad.hasPrefix("video") {
           requestKeyframe(at: RunningTime(nanoseconds: time), on: pad)
         }
       }
+    }
+    if endsSegment { changeKey() }
+  }
+
+  /// Encrypts the next segments by another key, if the file of the key has changed or is another
+  /// one.
+  private mutating func changeKey() {
+    // A finished presentation has no time at which a key could change.
+    guard element.settings.current.type != .vod else { return }
+    do {
+      guard try keyFile.isChanged(path: element.settings.current.keyFile) else { return }
+      packager.encrypt(by: keyFile.keys)
+      element.log.info(element, "the next segments have another key")
+    } catch {
+      element.postWarning(
+        ElementError(
+          error.code, "\(error.message) The segments keep the key that they have.",
+          debug: error.debug))
     }
   }
 

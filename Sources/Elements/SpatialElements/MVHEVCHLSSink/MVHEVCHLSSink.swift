@@ -35,8 +35,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var ticker: Ticker?
     var packager: Packager<Buffer>
     var output: PresentationOutput
-    /// Nil if segments are not encrypted.
-    let key: KeyFile?
+    var keyFile: KeyFile
     /// Inputs by pad name.
     var inputs: [String: HLSInput] = [:]
     /// Buffers held until each pad has its first one, which decides the leading rendition.
@@ -53,6 +52,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var unusable: Set<String> = []
     /// Renditions without keyframes where segments begin, which the user knows.
     var lost: Set<String> = []
+    /// Renditions with damaged pictures that are encrypted, which the user knows.
+    var damaged: Set<String> = []
     var hasPostedEnd = false
     var hasWarned = false
     /// Whether the user knows why markers are not in the playlists.
@@ -80,14 +81,15 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     pacing.forget()
     silence.forget()
     numbers.withLock { $0 = HLSStatistics() }
-    let keyFile = settings.current.keyFile ?? ""
-    let key = keyFile.isEmpty ? nil : try KeyFile(path: keyFile)
+    let keyFile = try KeyFile(path: settings.current.keyFile)
+    var packager = Packager<Buffer>(settings.current.packager)
+    packager.encrypt(by: keyFile.keys)
     let ticker =
       settings.current.padTimeout == 0
       ? nil : Ticker(every: SilenceWatch.interval, for: self) { self.passOverSilent() }
     return Streaming(
-      element: self, ticker: ticker, packager: Packager(settings.current.packager),
-      output: PresentationOutput(element: self), key: key)
+      element: self, ticker: ticker, packager: packager,
+      output: PresentationOutput(element: self), keyFile: keyFile)
   }
 
   /// Completes the playlists, even if the stream is stopped in the middle or ended by an error.

@@ -7,9 +7,9 @@ import HEVC
 import ISOBMFF
 import Packager
 
-/// Encrypts the samples of one rendition by the scheme `cbcs` (ISO/IEC 23001-7 10.4): of video, one
-/// block of ten in the slice data of both layers; of audio, all whole blocks.
-struct SampleEncryptor {
+/// Encrypts by the scheme `cbcs` (ISO/IEC 23001-7 10.4): of video, one block of ten in the slice
+/// data of both layers; of audio, all whole blocks.
+struct SampleEncryptor: SampleEncrypting {
   private enum Content {
     case hevc(HEVC.SliceDataFinder, NALUnitFraming)
     case avc(AVC.SliceDataFinder, NALUnitFraming)
@@ -18,17 +18,14 @@ struct SampleEncryptor {
 
   private var content: Content
   private let cipher: BlockChainCipher
-  private let initializationVector: [UInt8]
-  /// The first thing of a stream that could not be read, until it is taken.
-  private var problem: String?
-  private var hasTold = false
+  let key: ContentKey
 
   /// - Parameter entry: The sample entry of the clear samples.
   /// - Throws: an ``ElementError`` if its parameter sets are damaged, or if libcrypto fails.
-  init(_ entry: SampleEntry, _ file: KeyFile) throws {
+  init(_ entry: SampleEntry, _ key: PresentationKeys.Key) throws {
     content = try Self.content(entry)
-    cipher = try BlockChainCipher(key: file.key)
-    initializationVector = file.content.protection.initializationVector
+    cipher = try BlockChainCipher(key: key.bytes)
+    self.key = key.content
   }
 
   private static func content(_ entry: SampleEntry) throws -> Content {
@@ -49,12 +46,14 @@ struct SampleEncryptor {
     return .avc(try AVC.SliceDataFinder(parameterSets: record.nalUnits), record.framing)
   }
 
-  /// Returns an encrypted copy of a sample, and which of its bytes are encrypted; none of audio,
-  /// which is so as a whole.
+  /// Returns an encrypted copy of a sample.
   ///
   /// - Throws: an ``ElementError`` if there are more slices than a segment can describe.
-  mutating func encrypt(_ sample: Buffer) throws -> (sample: Buffer, subsamples: [Subsample]) {
-    let ranges = try sample.withBytes { sliceData(in: RawSpan(_unsafeBytes: $0)) }
+  mutating func encrypt(_ sample: Buffer) throws -> EncryptedSample<Buffer> {
+    var problem: String?
+    let ranges = try sample.withBytes { bytes in
+      sliceData(in: RawSpan(_unsafeBytes: bytes)) { problem = problem ?? "\($0)" }
+    }
     let subsamples = ranges.map { Subsample.covering($0, of: sample.size) } ?? []
     guard subsamples.count <= Subsample.maximumCount else {
       throw ElementError(
@@ -72,44 +71,30 @@ struct SampleEncryptor {
         try encrypt(0..<bytes.count, of: bytes, pattern: 1)
       }
     }
-    return (copy, subsamples)
+    return EncryptedSample(copy, subsamples: subsamples, problem: problem)
   }
 
   /// Returns the ranges with slice data; nil for audio.
-  private mutating func sliceData(in bytes: RawSpan) -> [Range<Int>]? {
+  private mutating func sliceData(
+    in bytes: RawSpan, note: (any Error) -> Void
+  ) -> [Range<Int>]? {
     do {
       switch content {
       case .audio: return nil
       case .hevc(var finder, let framing):
         let units = try framing.nalUnits(in: bytes)
-        let ranges = finder.ranges(in: bytes, nalUnits: units) { note($0) }
+        let ranges = finder.ranges(in: bytes, nalUnits: units, problem: note)
         content = .hevc(finder, framing)
         return ranges
       case .avc(var finder, let framing):
         let units = try framing.nalUnits(in: bytes)
-        let ranges = finder.ranges(in: bytes, nalUnits: units) { note($0) }
+        let ranges = finder.ranges(in: bytes, nalUnits: units, problem: note)
         content = .avc(finder, framing)
         return ranges
       }
     } catch {
       note(error)
       return [0..<bytes.byteCount]
-    }
-  }
-
-  private mutating func note(_ problem: any Error) {
-    if !hasTold { self.problem = "\(problem)" }
-    hasTold = true
-  }
-
-  /// Returns what the user has to know of the last sample on a pad, once.
-  mutating func takeWarning(pad: String) -> ElementError? {
-    defer { problem = nil }
-    return problem.map {
-      ElementError(
-        .format,
-        "A picture on \(pad) is damaged, so that slices are encrypted with their headers, which "
-          + "not every player can decode: \($0).")
     }
   }
 
@@ -124,7 +109,7 @@ struct SampleEncryptor {
     var chain: [UInt8] = []
     chain.reserveCapacity(range.count / pattern + size)
     for place in places { chain += bytes[place..<place + size] }
-    try cipher.encrypt(&chain, from: initializationVector)
+    try cipher.encrypt(&chain, from: key.protection.initializationVector)
     for (index, place) in places.enumerated() {
       let block = chain[index * size..<(index + 1) * size]
       UnsafeMutableRawBufferPointer(rebasing: bytes[place..<place + size]).copyBytes(from: block)
@@ -133,7 +118,7 @@ struct SampleEncryptor {
 }
 
 /// AES-128 in CBC mode, by libcrypto.
-private final class BlockChainCipher {
+private final class BlockChainCipher: @unchecked Sendable {
   /// In bytes.
   static let blockSize = 16
 

@@ -61,18 +61,20 @@ extension RenditionTrack {
       content.append(.bytes(sample))
       let next = index + 1 < states.count ? states[index + 1].time : end
       let time = clock.units(state.time)
-      try writer.append(
+      try format.writer.append(
         SampleDescription(
           size: UInt32(clamping: sample.count), decodeTime: time,
           duration: UInt32(clamping: clock.units(next) &- time)),
-        to: id)
+        to: format.id)
     }
     if settings.names.manifest != nil { try writeInitialization(to: &outputs) }
     var options = FragmentOptions()
     options.startsSegment = chunks.isEmpty
     options.continuesFragment = !chunks.isEmpty
-    let next = [id: clock.units(end)]
-    guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
+    let next = [format.id: clock.units(end)]
+    guard let fragment = try format.writer.finishFragment(options, nextDecodeTimes: next) else {
+      return
+    }
     let chunk = Chunk(
       fragment: fragment, content: content, time: start,
       duration: clock.nanoseconds(fragment.parts.first?.duration ?? 0), earliest: start, end: end)
