@@ -229,6 +229,56 @@ struct PushCommandTests {
     push.interrupt()
     #expect(push.result().status == 1)
   }
+
+  @Test(
+    "an object store that checks signatures gets the stream; other keys are refused",
+    .tags(.judge), .enabled(if: Python.hasObjectStore, "no moto"))
+  func objectStore() async throws {
+    let tool = Repository.url.appending(path: "Tests/Tools/object_store.py").path
+    let store = try Program([Python.interpreter, tool])
+    defer { store.terminate() }
+    let words = try store.wait(for: /http:\/\/\S+ \S+ \S+/).split(whereSeparator: \.isWhitespace)
+      .map(String.init)
+    let (address, keyID, secret) = (words[0], words[1], words[2])
+    try advance(to: 0)
+    // Characters that a signature must not spell in another way.
+    let odd = "v ü+~/seg(1)'.m4s"
+    try FileManager.default.createDirectory(
+      atPath: folder.path("live/v ü+~"), withIntermediateDirectories: true)
+    try write(odd, "odd")
+    try advance(to: 1, ends: true)
+    func push(_ variables: String, _ options: String...) throws -> Program {
+      try Command.start(
+        ["push", "live", "\(address)/live/news", "--s3-region", "us-east-1"] + options,
+        in: folder, shell: "export HOME=$PWD; unset AWS_PROFILE; export \(variables); ")
+    }
+    let without = try push("A=b").result()
+    #expect(without.status == 2 && without.errors.contains("/.aws/credentials'"), "\(without)")
+    let wrong = try push("AWS_ACCESS_KEY_ID=\(keyID) AWS_SECRET_ACCESS_KEY=no", "--json")
+    let told = try wrong.wait(for: "interrupted")
+    #expect(told.contains("answered with 403"), "\(told)")
+    wrong.interrupt()
+    #expect(wrong.result().status == 1)
+    try FileManager.default.createDirectory(
+      atPath: folder.path(".aws"), withIntermediateDirectories: true)
+    _ = try folder.write(
+      "[live]\naws_access_key_id = \(keyID)\naws_secret_access_key = \(secret)\n",
+      to: ".aws/credentials")
+    let profile = try push("A=b").result()
+    #expect(profile.status == 2 && profile.errors.contains("the profile 'default'"), "\(profile)")
+    let result = try push("AWS_PROFILE=live").result()
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
+    for (name, type) in [
+      ("segment0.m4s", "video/iso.segment"), ("segment1.m4s", "video/iso.segment"),
+      ("index.m3u8", "application/vnd.apple.mpegurl"),
+    ] {
+      let said = try await text(
+        "curl -s -o got -w '%{http_code} %{content_type}' --aws-sigv4 aws:amz:us-east-1:s3 "
+          + "-H 'x-amz-content-sha256: UNSIGNED-PAYLOAD' --user '\(keyID):\(secret)' "
+          + "\(address)/live/news/v/\(name) && cmp got live/v/\(name)")
+      #expect(said == "200 \(type)", "\(name): \(said)")
+    }
+  }
 }
 
 extension TemporaryFolder {

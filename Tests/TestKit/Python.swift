@@ -11,9 +11,12 @@ public enum Python {
   public static let hasAV = (try? data(["-c", "import av"])) != nil
   public static let hasAVAndNumPy = (try? data(["-c", "import av, numpy"])) != nil
 
+  /// What stands in for Amazon S3.
+  public static let hasObjectStore = (try? data(["-c", "import boto3, moto.server"])) != nil
+
   public static let hasJSONSchema = (try? data(["-c", "import jsonschema, yaml"])) != nil
 
-  private static let interpreter =
+  public static let interpreter =
     ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
   /// The socket of `Tests/Tools/judge_server.py`, which scripts/test starts once for all processes,
   /// since PyAV takes longer to import than most programs take to run.

@@ -3,8 +3,8 @@
 internal import CCurl
 internal import Synchronization
 
-/// An HTTP or HTTPS server that takes files by PUT: WebDAV (RFC 4918), or the ingest of a content
-/// delivery network. The connection stays open between requests.
+/// An HTTP or HTTPS server that takes files by PUT: WebDAV (RFC 4918), the ingest of a content
+/// delivery network, or an object store. The connection stays open between requests.
 public final class HTTPPushServer: PushServer {
   /// The reason why there is no connection to a server.
   public enum Problem: Error, Equatable, CustomStringConvertible {
@@ -28,6 +28,7 @@ public final class HTTPPushServer: PushServer {
   private let curl: CurlLibrary
   private let address: String
   private let authorities: String?
+  private let signature: StorageSignature?
   private let headers: @Sendable () -> [String]
   private let handle: Mutex<Handle>
 
@@ -41,14 +42,16 @@ public final class HTTPPushServer: PushServer {
   ///   - address: The address of the stream's folder, `https://example.org/live`.
   ///   - authorities: A file with the certificates of the authorities that are trusted; nil for
   ///     those of the system.
+  ///   - signature: The signature of requests to an object store; nil for other servers.
   ///   - headers: Returns additional headers, which are requested for each request.
   public init(
-    _ address: String, authorities: String? = nil,
+    _ address: String, authorities: String? = nil, signature: StorageSignature? = nil,
     headers: @escaping @Sendable () -> [String] = { [] }
   ) throws(Problem) {
     self.address = try Self.checked(address)
     guard let curl = CurlLibrary.shared, let handle = curl.create() else { throw .noLibrary }
-    (self.curl, self.authorities, self.headers) = (curl, authorities, headers)
+    (self.curl, self.authorities) = (curl, authorities)
+    (self.signature, self.headers) = (signature, headers)
     self.handle = Mutex(Handle(pointer: handle))
   }
 
@@ -76,12 +79,10 @@ public final class HTTPPushServer: PushServer {
     let own = [
       "Content-Type: \(type?.name ?? "application/octet-stream")",
       "Cache-Control: \(type?.cacheControl ?? "no-cache")",
-      // Without an answer to it, the library would wait for a second.
-      "Expect:",
     ]
     var status = request("PUT", path, own, bytes)
     // A server without the folder has to say 409 (RFC 4918 9.7.1); nginx says 500.
-    if [404, 409, 500].contains(status.number), makeFolders(of: path) {
+    if signature == nil, [404, 409, 500].contains(status.number), makeFolders(of: path) {
       status = request("PUT", path, own, bytes)
     }
     return status.answer("PUT")
@@ -116,7 +117,13 @@ public final class HTTPPushServer: PushServer {
   private func request(
     _ method: String, _ path: [String], _ own: [String], _ bytes: [UInt8]
   ) -> Status {
-    let all = headers() + own
+    let keys = signature?.keys()
+    guard keys != nil || signature == nil else {
+      return Status(number: 0, reason: "there are no keys by which requests could be signed")
+    }
+    // Without an answer to Expect, the library would wait for a second. libcurl 7.88 signs a header
+    // without a value, which is not sent.
+    let all = headers() + own + (keys.map(StorageSignature.headers) ?? ["Expect:"])
     return handle.withLock { handle in
       let handle = handle.pointer
       var list: CurlLibrary.List?
@@ -126,6 +133,12 @@ public final class HTTPPushServer: PushServer {
       curl.set(CURLOPT_CUSTOMREQUEST, method, of: handle)
       curl.set(CURLOPT_HTTPHEADER, pointer: list, of: handle)
       configure(handle, size: bytes.count)
+      if let signature, let keys {
+        curl.set(CURLOPT_EXPECT_100_TIMEOUT_MS, 1, of: handle)
+        curl.set(CURLOPT_AWS_SIGV4, signature.algorithm, of: handle)
+        curl.set(CURLOPT_USERNAME, keys.id, of: handle)
+        curl.set(CURLOPT_PASSWORD, keys.secret, of: handle)
+      }
       let code = bytes.withUnsafeBytes { content in
         if method == "PUT" {
           curl.set(CURLOPT_POSTFIELDSIZE_LARGE, size: content.count, of: handle)

@@ -22,6 +22,8 @@ struct PushCommand: AsyncParsableCommand {
       EXAMPLES
         gst-spatial push live https://ingest.example/live --header-file secret.txt
         gst-spatial push live http://127.0.0.1:8090/news --json
+        gst-spatial push live https://BUCKET.s3.eu-central-1.amazonaws.com/news \
+          --s3-region eu-central-1
       """)
 
   @Argument(help: "The folder of the stream.", completion: .directory)
@@ -45,6 +47,14 @@ struct PushCommand: AsyncParsableCommand {
     completion: .file())
   var authorities: String?
 
+  @Option(
+    name: .customLong("s3-region"),
+    help: """
+      The region of a bucket of Amazon S3, or of a store of its kind: requests are signed. The \
+      keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials.
+      """)
+  var region: String?
+
   @Option(help: "The number of connections to the server.")
   var connections = 4
 
@@ -59,10 +69,15 @@ struct PushCommand: AsyncParsableCommand {
 
   func run() async throws {
     let report = PushReport(isJSON: json)
-    let headers = try HeaderFile(headerFile)
+    let headers = try headerFile.map {
+      try SecretValue($0) { text in try HTTPPushServer.headers(in: text) }
+    }
+    let signature = try region.map(StorageKeys.signature)
     let servers = try (0..<connections).map { _ in
       do {
-        return try HTTPPushServer(address, authorities: authorities) { headers.lines }
+        return try HTTPPushServer(address, authorities: authorities, signature: signature) {
+          headers?.current ?? []
+        }
       } catch {
         Terminal.error.line("error: '\(address)': \(error)")
         throw ExitCode.mistakes
@@ -119,38 +134,6 @@ struct PushCommand: AsyncParsableCommand {
       }
     }
     return nil
-  }
-}
-
-/// Headers from a file, which may be replaced while the command runs, as tokens expire.
-private final class HeaderFile: Sendable {
-  private let path: String?
-  private let known = Locked<(tag: [Int], lines: [String])>(([], []))
-
-  /// - Throws: an exit code if the file cannot be used.
-  init(_ path: String?) throws {
-    self.path = path
-    guard let path else { return }
-    do {
-      _ = try read(path)
-    } catch {
-      Terminal.error.line("error: '\(path)': \(error)")
-      throw ExitCode.mistakes
-    }
-  }
-
-  /// The headers at present. Those before stay if the file cannot be used any more.
-  var lines: [String] {
-    guard let path else { return [] }
-    return (try? read(path)) ?? known.current.lines
-  }
-
-  private func read(_ path: String) throws -> [String] {
-    let before = known.current
-    guard let file = try SecretFile(path, unless: before.tag) else { return before.lines }
-    let lines = try HTTPPushServer.headers(in: file.text)
-    known.withLock { $0 = (file.tag, lines) }
-    return lines
   }
 }
 

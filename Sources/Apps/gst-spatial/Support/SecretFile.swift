@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import ArgumentParser
+internal import GStreamer
 import Glibc
 
 /// A small file with what must not stand on a command line: headers or a token.
@@ -43,5 +45,35 @@ struct SecretFile {
 
     /// The system's reason for the last failure.
     static var system: Problem { Problem(description: String(cString: strerror(errno))) }
+  }
+}
+
+/// A value from a secret file, which may be replaced while the command runs, as tokens expire.
+final class SecretValue<Value: Sendable>: Sendable {
+  private let path: String
+  private let parse: @Sendable (String) throws -> Value
+  private let known: Locked<(tag: [Int], value: Value)>
+
+  /// Reads a file.
+  ///
+  /// - Throws: an exit code if the file cannot be used, which is told.
+  init(_ path: String, _ parse: @escaping @Sendable (String) throws -> Value) throws {
+    (self.path, self.parse) = (path, parse)
+    do {
+      guard let file = try SecretFile(path) else { throw SecretFile.Problem.system }
+      known = Locked((file.tag, try parse(file.text)))
+    } catch {
+      Terminal.error.line("error: '\(path)': \(error)")
+      throw ExitCode.mistakes
+    }
+  }
+
+  /// The value at present. The one before stays if the file cannot be used any more.
+  var current: Value {
+    let before = known.current
+    guard let file = try? SecretFile(path, unless: before.tag), let value = try? parse(file.text)
+    else { return before.value }
+    known.withLock { $0 = (file.tag, value) }
+    return value
   }
 }
