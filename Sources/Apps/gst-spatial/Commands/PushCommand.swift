@@ -86,6 +86,9 @@ struct PushCommand: AsyncParsableCommand {
     if headerFile != nil, address.hasPrefix("http://") {
       Terminal.error.line("warning: the headers of '\(headerFile ?? "")' are sent unencrypted")
     }
+    if region != nil, address.hasPrefix("http://") {
+      Terminal.error.line("warning: the stream is sent unencrypted, and can be changed on the way")
+    }
     let stopped = Locked(false)
     let pushing = Locked<StreamPush?>(nil)
     let manager = ServiceManager()

@@ -41,7 +41,8 @@ enum StorageKeys {
     return { file.current }
   }
 
+  /// A variable without content counts as one that is not set.
   private static func variable(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 }
