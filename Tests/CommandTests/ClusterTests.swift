@@ -30,7 +30,10 @@ struct ClusterTests {
       wait_for_parts() { while [ "$(parts_done)" -lt "$1" ]; do sleep 0.05; done; }
       kill_task() {
         local task
-        until task=$(pgrep -f "^gst-spatial part $work"); do sleep 0.05; done
+        # Not the one that is doubled by hand.
+        until task=$(pgrep -f "^gst-spatial part $work" | grep -vx "${twice:-}"); do
+          sleep 0.05
+        done
         kill -9 $(head -n 1 <<< "$task") && echo "killed task"
       }
       kill_daemon() {
