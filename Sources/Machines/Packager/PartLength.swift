@@ -28,10 +28,10 @@ struct PartLength: Sendable {
 
   private var duration: UInt64 { UInt64(sampleCount ?? 0) * (frame ?? wanted) }
 
-  /// Maximum part duration so far and from now on, in nanoseconds. There is a margin, because the
-  /// clocks of sources differ: a sound card's by some millionths.
+  /// Maximum part duration so far and from now on, in nanoseconds. There is a margin, because
+  /// pictures come some milliseconds late, and the clocks of sources differ.
   var target: UInt64 {
-    max(longest, min(duration &+ duration / 100, max(segmentTarget, duration)))
+    max(longest, min(duration &+ duration / 20, max(segmentTarget, duration)))
   }
 
   /// Whether a part of a duration, in nanoseconds, may end although its segment continues: it has

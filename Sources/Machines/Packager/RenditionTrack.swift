@@ -112,23 +112,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     return true
   }
 
-  /// Whether the rendition has come so far that its open segment would last longer than one may,
-  /// up to the keyframe that the next one begins with.
-  ///
-  /// - Parameters:
-  ///   - start: Start of the open segment.
-  ///   - next: Start of the next segment.
-  ///   - cut: Index of the first pending sample of the next segment; nil if it has not arrived.
-  func lacksKeyframe(from start: SegmentStart, to next: SegmentStart, cut: Int?) -> Bool {
-    // A finished presentation may have long segments: no client waits for them.
-    guard rendition.isVideo, settings.kind != .onDemand, !next.startsDiscontinuity else {
-      return false
-    }
-    let sample = cut.map { pending[min($0, pending.count - 1)] } ?? pending.samples.last
-    let limit = max(settings.target, next.time &- start.time) &+ 500_000_000
-    return sample.map { $0.presentationTime &- start.time >= limit } ?? false
-  }
-
   /// Continues with the next sample, at a discontinuity.
   mutating func comeBack() throws {
     (isSilent, isReturning, isLost) = (false, false, false)
@@ -150,9 +133,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   mutating func dropBeforeReturn(at time: Int64) {
     pending.dropBeforeReturn(at: time, slack: slack)
   }
-
-  /// Times of renditions from one source may differ by rounding.
-  var slack: Int64 { Int64(clamping: rendition.frameDuration ?? 0) / 2 }
 
   // MARK: Changes
 
@@ -254,7 +234,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Writes the first pending samples.
   ///
-  /// - Parameter end: End of the segment; nil if it is not known.
+  /// - Parameter end: Time up to which the last sample of the segment may last; nil if the segment
+  ///   continues.
   private mutating func cutChunk(
     _ count: Int, until end: Int64? = nil, date: Int64?, to outputs: inout [Output]
   ) throws {
@@ -342,11 +323,12 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// - Parameters:
   ///   - start: Intended start in nanoseconds.
   ///   - next: Start of the next segment; nil at the end of the stream.
+  ///   - following: Start of the one after that; nil if it is not known.
   ///   - date: Wall-clock time of presentation time 0, in nanoseconds since 1970-01-01 00:00 UTC.
   ///   - markerOffset: Added to the times of markers to obtain those in the files.
   mutating func closeSegment(
-    _ count: Int, start: Int64, end next: SegmentStart?, date: Int64?, markerOffset: Int64,
-    to outputs: inout [Output]
+    _ count: Int, start: Int64, end next: SegmentStart?, following: SegmentStart? = nil,
+    date: Int64?, markerOffset: Int64, to outputs: inout [Output]
   ) throws {
     // At the end of a stream there may be samples in a new format without a discontinuity, which no
     // player could decode; they are dropped.
@@ -363,10 +345,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       pending.removeFirst(rest)
       rest = 0
     }
+    let limit = next.map { sampleLimit(after: rest, until: $0, following: following) }
     while rest > 0 {
       let length = pending.chunkLength(
         part.sampleCount ?? rest, of: rest, part, isSplitAtKeyframes: rendition.hasIFramePlaylist)
-      try cutChunk(length, until: end, date: date, to: &outputs)
+      try cutChunk(length, until: limit, date: date, to: &outputs)
       rest -= length
     }
     if let end { try cutText(until: end, from: start, date: date, to: &outputs) }
@@ -424,13 +407,5 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     if let next, next.startsDiscontinuity { try beginPeriod(at: next.time) }
     removeOld(at: self.end, to: &outputs)
     hintNextPart()
-  }
-
-  /// Returns the time at which a gap before the next segment's start ends.
-  private func gapEnd(at next: Int64) -> Int64 {
-    guard rendition.isVideo, !startsDiscontinuity, pending.unchangedCount > 0,
-      let sample = pending.first
-    else { return next }
-    return min(max(sample.presentationTime, next), next &+ settings.target)
   }
 }
