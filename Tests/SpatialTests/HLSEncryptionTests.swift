@@ -176,6 +176,65 @@ struct HLSEncryptionTests {
     #expect(seen == ["video_1/index.m3u8 128x128", "60 pictures", "2.0 seconds"], "\(seen)")
   }
 
+  @Test(
+    "a browser plays over a change of the keys of H.264 and audio", .tags(.judge))
+  func browserChange() async throws {
+    let pictures = try await Self.coded(
+      "stereotestsrc num-buffers=150 ! video/x-raw,width=256,height=128,framerate=30/1 ! "
+        + "sbssplit name=s s.left ! queue ! x264enc key-int-max=30 tune=zerolatency ! "
+        + "video/x-h264,stream-format=avc")
+    var packets = try await Self.coded(
+      "audiotestsrc num-buffers=235 ! audio/x-raw,rate=48000,channels=1 ! avenc_aac")[...]
+    let pipeline = try pipeline(
+      folder.sink("target-duration=1 playlist-type=event part-duration=250000000 \(try keys())"))
+    let heard = HeardMessages(of: pipeline)
+    let video = try TestSource(feeding: pipeline.element(named: "h"), "video_0")
+    let sound = try TestSource(feeding: pipeline.element(named: "h"), "audio_0")
+    pipeline.setState(.playing)
+    var segment = Segment()
+    segment.start = pictures[0].buffer.pts ?? 0
+    video.begin(pictures[0].caps, segment)
+    sound.begin(packets[0].caps)
+    let others: [(kind: String, key: String, id: String)] = [
+      ("", "10101010101010101010101010101010", "\(Self.keyID.dropLast(2))ee"),
+      ("audio ", "20202020202020202020202020202020", "\(Self.keyID.dropLast(2))ed"),
+    ]
+    for (number, picture) in pictures.enumerated() {
+      if number == 35 {
+        let lines = others.map { kind, key, id in
+          "\(kind)key \(key)\n\(kind)key-id \(id)\n\(kind)hls-key skd://x x\n"
+        }
+        _ = try keyFile(lines.joined())
+      }
+      video.push(picture.buffer.copied())
+      let time = ClockTime(nanoseconds: UInt64(number + 1) * 1_000_000_000 / 30)
+      let due = packets.prefix { $0.buffer.pts ?? 0 <= time }
+      packets = packets.dropFirst(due.count)
+      sound.push(due.map { $0.buffer.copied() })
+    }
+    for source in [video, sound] { source.end() }
+    try await heard.end()
+    pipeline.setState(.null)
+    #expect(heard.warnings.isEmpty)
+    for rendition in ["video_0", "audio_0"] {
+      let list = try folder.text("\(rendition)/index.m3u8")
+      #expect(list.matches(of: /#EXT-X-MAP/).count == 2, "\(list)")
+    }
+    let program = Repository.url.appending(path: "Tests/Tools/play_stream.py").path
+    let keys = ([(Self.key, Self.keyID)] + others.map { ($0.key, $0.id) })
+      .map { key, id in id.replacing("-", with: "") + ":" + key }
+    let seen = try Python.lines([program, folder.place, "main.m3u8"] + keys)
+    #expect(seen == ["video_0/index.m3u8 128x128", "150 pictures", "5.0 seconds"], "\(seen)")
+  }
+
+  /// What comes out at the end of elements, with its caps.
+  private static func coded(_ elements: String) async throws -> [PassedBuffer] {
+    let pipeline = try pipeline(elements + " ! identity name=end ! fakesink")
+    let tap = try Tap(pipeline.element(named: "end")?.staticPad("src"))
+    try await play(pipeline)
+    return tap.buffers
+  }
+
   @Test("playlists and the manifest say where the key is; texts are not encrypted")
   func lists() async throws {
     let lines = folder.video(60, "key-int-max=30") + folder.audio(94)

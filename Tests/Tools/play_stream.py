@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MPL-2.0
 """Plays a finished stream of HLS in a headless Chromium, as players of web pages do: by Media Source Extensions.
 
-    play_stream.py FOLDER PLAYLIST [KEY_ID:KEY]
+    play_stream.py FOLDER PLAYLIST [KEY_ID:KEY]...
 
 The first variant whose codecs the browser supports is played to its end, with its audio. Prints its playlist and the
-size of its pictures, their number, and the duration. A key, both parts in hexadecimal digits, is given to the browser's
+size of its pictures, their number, and the duration. Keys, both parts in hexadecimal digits, are given to the browser's
 own decryption (Encrypted Media Extensions with the key system org.w3.clearkey).
 """
 import base64
@@ -19,20 +19,20 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 PLAYER = """
-async ({streams, key}) => {
+async ({streams, keys}) => {
   const video = document.createElement('video');
   video.muted = true;
-  if (key) {
+  if (keys.length) {
     const capabilities = (kind) => streams.filter(({type}) => type.startsWith(kind)).map(
       ({type}) => ({contentType: type, encryptionScheme: 'cbcs'}));
     const access = await navigator.requestMediaKeySystemAccess('org.w3.clearkey', [{
       initDataTypes: ['keyids'], videoCapabilities: capabilities('video'), audioCapabilities: capabilities('audio')}]);
-    const keys = await access.createMediaKeys();
-    await video.setMediaKeys(keys);
-    const session = keys.createSession();
+    const media = await access.createMediaKeys();
+    await video.setMediaKeys(media);
+    const session = media.createSession();
     session.onmessage = () => session.update(
-      new TextEncoder().encode(JSON.stringify({keys: [{kty: 'oct', kid: key.id, k: key.key}]})));
-    await session.generateRequest('keyids', new TextEncoder().encode(JSON.stringify({kids: [key.id]})));
+      new TextEncoder().encode(JSON.stringify({keys: keys.map(({id, key}) => ({kty: 'oct', kid: id, k: key}))})));
+    await session.generateRequest('keyids', new TextEncoder().encode(JSON.stringify({kids: keys.map(({id}) => id)})));
   }
   document.body.append(video);
   const source = new MediaSource();
@@ -79,9 +79,9 @@ def variants(text):
 
 
 def files(folder, playlist):
-    text = (folder / playlist).read_text()
-    names = re.findall(r'#EXT-X-MAP:URI="([^"]+)"', text) + re.findall(r"(?m)^[^#\s].*$", text)
-    return [posixpath.join(posixpath.dirname(playlist), name) for name in names]
+    """Initialization sections and segments, in their order."""
+    names = re.findall(r'(?m)^(?:#EXT-X-MAP:URI="([^"]+)".*|([^#\s].*))$', (folder / playlist).read_text())
+    return [posixpath.join(posixpath.dirname(playlist), section or segment) for section, segment in names]
 
 
 def url_base64(digits):
@@ -89,7 +89,7 @@ def url_base64(digits):
 
 
 folder = Path(sys.argv[1])
-key = dict(zip(["id", "key"], map(url_base64, sys.argv[3].split(":")))) if len(sys.argv) > 3 else None
+keys = [dict(zip(["id", "key"], map(url_base64, pair.split(":")))) for pair in sys.argv[3:]]
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -112,6 +112,6 @@ with sync_playwright() as play:
     else:
         sys.exit("the browser supports no variant")
     streams = [{"type": kind, "files": files(folder, playlist)} for kind, playlist in zip(types, [address, audio])]
-    width, height, count, seconds = page.evaluate(PLAYER, {"streams": streams, "key": key})
+    width, height, count, seconds = page.evaluate(PLAYER, {"streams": streams, "keys": keys})
     browser.close()
 print(f"{address} {width}x{height}\n{count} pictures\n{seconds:.1f} seconds")
