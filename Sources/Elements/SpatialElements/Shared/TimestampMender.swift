@@ -200,6 +200,26 @@ struct WarningPace {
   }
 }
 
+/// Frames without timestamps, which follow those before them.
+struct MissingTimes {
+  private var count = 0
+  private var pace = WarningPace()
+
+  /// The error of a stream that says nothing of when its frames are shown.
+  static let unknown = ElementError(
+    .failedStream,
+    "The frames have neither timestamps nor a frame rate; a source with do-timestamp=true adds "
+      + "timestamps, and a capsfilter with framerate adds a rate.")
+
+  /// Notes a frame that is shown at a time; returns a warning, if it is time for one.
+  mutating func note(at time: RunningTime) -> ElementError? {
+    count += 1
+    guard pace.allows(at: time) else { return nil }
+    return ElementError(
+      .failedStream, "Frames had no timestamp (\(count) so far); they follow those before them.")
+  }
+}
+
 extension ElementImplementation {
   /// The current running time, if the source of a pad is live.
   func present(at pad: Pad?) -> RunningTime? {

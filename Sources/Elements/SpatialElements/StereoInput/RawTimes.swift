@@ -14,9 +14,8 @@ struct RawTimes {
   /// Running time of the last frame encoded.
   private var last: RunningTime?
   private var jumps = 0
-  private var derived = 0
+  private var missing = MissingTimes()
   private var jumpPace = WarningPace()
-  private var derivedPace = WarningPace()
   private var warnings: [ElementError] = []
 
   /// Times that go back by less are those of a frame that comes late.
@@ -58,21 +57,10 @@ struct RawTimes {
   private mutating func derive(
     _ frameDuration: ClockTime?
   ) throws(ElementError) -> RunningTime? {
-    guard last != nil || frameDuration != nil else {
-      throw ElementError(
-        .failedStream,
-        "The frames have neither timestamps nor a frame rate; a source with do-timestamp=true adds "
-          + "timestamps, and a capsfilter with framerate adds a rate.")
-    }
+    guard last != nil || frameDuration != nil else { throw MissingTimes.unknown }
     guard let placed = placed(nil, frameDuration: frameDuration) else { return nil }
     last = placed
-    derived += 1
-    if derivedPace.allows(at: placed) {
-      warnings.append(
-        ElementError(
-          .failedStream,
-          "Frames had no timestamp (\(derived) so far); they follow those before them."))
-    }
+    if let warning = missing.note(at: placed) { warnings.append(warning) }
     return placed
   }
 

@@ -49,8 +49,7 @@ final class StereoPack: EyePairing {
     /// Nil if the rate is unknown.
     var frameDuration: ClockTime?
     private var lastTime: ClockTime?
-    private var derived = 0
-    private var pace = WarningPace()
+    private var missing = MissingTimes()
 
     init(pairs: EyePairer) { self.pairs = pairs }
 
@@ -64,20 +63,11 @@ final class StereoPack: EyePairing {
         lastTime = time
         return time
       }
-      guard let frameDuration else {
-        throw ElementError(
-          .failedStream,
-          "The frames have neither timestamps nor a frame rate; a source with do-timestamp=true "
-            + "adds timestamps, and a capsfilter with framerate adds a rate.")
-      }
+      guard let frameDuration else { throw MissingTimes.unknown }
       let time = lastTime.map { $0 + frameDuration } ?? segment.start
       lastTime = time
-      derived += 1
-      if pace.allows(at: RunningTime(clamping: time)) {
-        element.postWarning(
-          ElementError(
-            .failedStream,
-            "Frames had no timestamp (\(derived) so far); they follow those before them."))
+      if let warning = missing.note(at: RunningTime(clamping: time)) {
+        element.postWarning(warning)
       }
       return time
     }
