@@ -54,6 +54,13 @@ struct PartsCommandTests {
     let all = try names.map { try bytes("pieces/\($0)") }
     try succeed(["join", "w", "--pieces", "pieces"])
     #expect(try names.map { try bytes("pieces/\($0)") } == all)
+    // What was made of it is written again.
+    try bytes("w/head").prefix(500).write(to: URL(filePath: folder.path("w/head")))
+    let damaged = try run(["join", "w", "--pieces", "pieces"])
+    #expect(damaged.status == 1 && damaged.errors.contains("remove it"), "\(damaged.errors)")
+    try FileManager.default.removeItem(atPath: folder.path("w/head"))
+    try succeed(["join", "w", "--pieces", "pieces"])
+    #expect(try names.map { try bytes("pieces/\($0)") } == all)
     try all.reduce(Data(), +).write(to: URL(filePath: folder.path("cat.\(ending)")))
     try succeed(["join", "w"])
 
@@ -426,10 +433,14 @@ struct PartsCommandTests {
   @Test(
     "no thread of the encoder leaves the processors of the process",
     .enabled(if: ProcessInfo.processInfo.processorCount > 1, "one processor"))
-  func affinity() throws {
+  func affinity() async throws {
+    // It is not over before its threads are looked at.
+    _ = try await Program.output(
+      of: ["ffmpeg", "-v", "error", "-stream_loop", "99", "-i", "a.mp4", "-c", "copy", "long.mp4"],
+      in: folder.url)
     let command = try Program(
       [
-        "taskset", "-c", "1", try Command.built(), "convert", "a.mp4", "b.mov", "--json",
+        "taskset", "-c", "1", try Command.built(), "convert", "long.mp4", "b.mov", "--json",
         "--layout", "side-by-side", "preset=slow",
       ], in: folder.url)
     try command.wait(for: "\"frames\":1")

@@ -82,7 +82,11 @@ struct MovieHead {
       description.count = UInt32(clamping: count)
       let (end, overflow) = record.offset.addingReportingOverflow(
         UInt64(record.size) * UInt64(count))
-      guard !overflow else { throw PartError(.repeatable, "the head of the movie is damaged") }
+      guard !overflow else {
+        throw PartError(
+          .repeatable, "the head of the movie is damaged",
+          help: "remove the file 'head' in the work folder, and try again")
+      }
       return (description, record.offset..<end)
     }
   }
@@ -97,7 +101,13 @@ struct MovieHead {
 
   /// Opens the file that ``MovieJoin/writeHead(pipelines:_:warn:)`` has written.
   init(_ path: String) throws {
-    let reader = try MovieReader(path: path)
+    let reader: MovieReader
+    do {
+      reader = try MovieReader(path: path)
+    } catch {
+      throw PartError(
+        .repeatable, "'\(path)' is damaged: \(error)", help: "remove it, and try again")
+    }
     movie = reader.movie
     container = reader.fileType?.isQuickTime ?? true ? .quickTime : .mp4
     guard let file = OpenedFile(path),
