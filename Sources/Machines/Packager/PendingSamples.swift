@@ -103,7 +103,7 @@ struct PendingSamples<Payload: Sendable>: Sendable {
   }
 
   /// Returns the decode time at which the last one of the first `count` samples ends: that of the
-  /// next one or, if that comes later than the `end` up to which it may last, its end.
+  /// next one or, if that comes later than a segment's `end`, which a gap follows then, its end.
   func nextDecodeTime(after count: Int, until end: Int64?, slack: Int64) -> Int64 {
     let (last, next) = (samples[count - 1], samples[count])
     guard let end else { return next.decodeTime }

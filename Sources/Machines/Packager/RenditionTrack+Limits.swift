@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How long the segments of a rendition and their last samples may last.
+/// How long the segments and gaps of a rendition may last.
 extension RenditionTrack {
   /// Times of renditions from one source may differ by rounding.
   var slack: Int64 { Int64(clamping: rendition.frameDuration ?? 0) / 2 }
@@ -20,24 +20,6 @@ extension RenditionTrack {
     let sample = cut.map { pending[min($0, pending.count - 1)] } ?? pending.samples.last
     let limit = max(settings.target, next.time &- start.time) &+ 500_000_000
     return sample.map { $0.presentationTime &- start.time >= limit } ?? false
-  }
-
-  /// Returns the time up to which the last one of the first `count` samples may last: that of the
-  /// next sample, so that nothing is missing between two segments of a source that stopped for a
-  /// moment; the end of the segment, if a gap or a discontinuity follows, or if the segment would
-  /// become longer than promised.
-  func sampleLimit(
-    after count: Int, until end: SegmentStart, following: SegmentStart?
-  ) -> Int64 {
-    guard !isSilent, !end.startsDiscontinuity, count < pending.unchangedCount else {
-      return end.time
-    }
-    let next = pending[count].presentationTime
-    let first = chunks.first?.time ?? pending.first?.presentationTime ?? next
-    // Durations are promised after rounding to seconds.
-    let promised = Int64(playlist.targetDuration) * 1_000_000_000 + 500_000_000
-    guard next < following?.time ?? .max, next &- first < promised else { return end.time }
-    return max(end.time, next)
   }
 
   /// Returns the time at which a gap before the next segment's start ends.

@@ -234,8 +234,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Writes the first pending samples.
   ///
-  /// - Parameter end: Time up to which the last sample of the segment may last; nil if the segment
-  ///   continues.
+  /// - Parameter end: End of the segment; nil if it is not known.
   private mutating func cutChunk(
     _ count: Int, until end: Int64? = nil, date: Int64?, to outputs: inout [Output]
   ) throws {
@@ -323,12 +322,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// - Parameters:
   ///   - start: Intended start in nanoseconds.
   ///   - next: Start of the next segment; nil at the end of the stream.
-  ///   - following: Start of the one after that; nil if it is not known.
   ///   - date: Wall-clock time of presentation time 0, in nanoseconds since 1970-01-01 00:00 UTC.
   ///   - markerOffset: Added to the times of markers to obtain those in the files.
   mutating func closeSegment(
-    _ count: Int, start: Int64, end next: SegmentStart?, following: SegmentStart? = nil,
-    date: Int64?, markerOffset: Int64, to outputs: inout [Output]
+    _ count: Int, start: Int64, end next: SegmentStart?, date: Int64?, markerOffset: Int64,
+    to outputs: inout [Output]
   ) throws {
     // At the end of a stream there may be samples in a new format without a discontinuity, which no
     // player could decode; they are dropped.
@@ -345,11 +343,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       pending.removeFirst(rest)
       rest = 0
     }
-    let limit = next.map { sampleLimit(after: rest, until: $0, following: following) }
     while rest > 0 {
       let length = pending.chunkLength(
         part.sampleCount ?? rest, of: rest, part, isSplitAtKeyframes: rendition.hasIFramePlaylist)
-      try cutChunk(length, until: limit, date: date, to: &outputs)
+      try cutChunk(length, until: end, date: date, to: &outputs)
       rest -= length
     }
     if let end { try cutText(until: end, from: start, date: date, to: &outputs) }

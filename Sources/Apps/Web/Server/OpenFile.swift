@@ -50,6 +50,8 @@ public final class OpenFile: Sendable {
   ///
   /// - Throws: a ``FileError``.
   public func read(_ range: Range<UInt64>) throws(FileError) -> [UInt8] {
+    // The array without elements is one for all threads, and would be written to.
+    guard !range.isEmpty else { return [] }
     var failure: Int32?
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
       while count < range.count {
