@@ -71,8 +71,9 @@ public struct StreamRules: Sendable {
   }
 
   private mutating func checkSegments(_ path: String, _ playlist: PlaylistText) {
-    var (map, date): (String?, Date?) = (playlist.segments.first?.map, nil)
-    var discontinuity = playlist.segments.first?.discontinuity
+    let first = playlist.segments.first
+    var (map, date): (String?, Date?) = (first?.isGap == false ? first?.map : nil, nil)
+    var discontinuity = first?.discontinuity
     for segment in playlist.segments {
       if Int((segment.duration).rounded()) > playlist.targetDuration, !playlist.isIFramesOnly {
         say(path, "EXTINF \(segment.duration) > TARGETDURATION \(playlist.targetDuration)")
