@@ -164,12 +164,12 @@ struct PackagerTests {
     settings.partDuration = 500_000_000
     let disk = try packaged(
       settings, date: 0, [(video("v"), pictures(300, gop: 60)), (audio("a"), packets(468))])
-    // The promise has a margin of one in twenty.
-    for (name, target) in [("v", 525_000_000), ("a", 537_600_000)] as [(String, UInt64)] {
+    // The promise has a margin of one in fifty.
+    for (name, target) in [("v", 510_000_000), ("a", 522_240_000)] as [(String, UInt64)] {
       let playlist = try disk.playlist("\(name)/index.m3u8")
       let lowLatency = try #require(playlist.lowLatency)
       #expect(abs(Int64(lowLatency.partTarget) - Int64(target)) < 10_000)
-      #expect(abs(Int64(lowLatency.partHoldBack) - 1_612_800_000) < 10_000)
+      #expect(abs(Int64(lowLatency.partHoldBack) - 1_566_720_000) < 10_000)
       for segment in playlist.segments.suffix(2) {
         #expect(segment.parts.count == 4)
         #expect(

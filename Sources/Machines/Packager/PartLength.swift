@@ -29,9 +29,10 @@ struct PartLength: Sendable {
   private var duration: UInt64 { UInt64(sampleCount ?? 0) * (frame ?? wanted) }
 
   /// Maximum part duration so far and from now on, in nanoseconds. There is a margin, because
-  /// pictures come some milliseconds late, and the clocks of sources differ.
+  /// pictures come some milliseconds late, and the clocks of sources differ. With a larger one, a
+  /// part that lacks half a picture would not have the 85 % that each must have.
   var target: UInt64 {
-    max(longest, min(duration &+ duration / 20, max(segmentTarget, duration)))
+    max(longest, min(duration &+ duration / 50, max(segmentTarget, duration)))
   }
 
   /// Whether a part of a duration, in nanoseconds, may end although its segment continues: it has
