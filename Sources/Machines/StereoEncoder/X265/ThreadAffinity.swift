@@ -77,15 +77,16 @@ internal import CX265
 
 /// Keeps the threads of an encoder on the processors of the thread that opens it.
 ///
-/// libx265's threads bind themselves to a NUMA node when they start, which may be after the encoder
-/// has been opened: they are put back then, and again with the first pictures.
+/// libx265's threads bind themselves to a NUMA node when they start. On a busy machine, that may be
+/// long after the encoder was opened and the first pictures are coded: they are put back with the
+/// first pictures, and then from time to time.
 struct ThreadConfinement {
   #if !canImport(Darwin)
     private let affinity: ThreadAffinity
     private let others: Set<Int32>
   #endif
-  /// How many more times the threads are looked at.
-  private var remaining = 4
+  /// How often `apply` was called.
+  private var calls = 0
 
   /// Remembers the threads that are not the encoder's; nil if the calling thread may run
   /// everywhere.
@@ -101,10 +102,10 @@ struct ThreadConfinement {
     #endif
   }
 
-  /// Puts the encoder's threads back; does nothing after the first few calls.
+  /// Puts the encoder's threads back, at each of the first calls and every 16th after them.
   mutating func apply() {
-    guard remaining > 0 else { return }
-    remaining -= 1
+    calls &+= 1
+    guard calls <= 4 || calls % 16 == 0 else { return }
     #if !canImport(Darwin)
       affinity.bind(threadsBut: others)
     #endif
