@@ -156,6 +156,7 @@ extension StreamRules {
   ) -> (peak: Double, average: Double) {
     var track: SegmentContent.Track?
     var (map, end): (String?, UInt64?)
+    var last = 0.0
     var sizes: [(bits: Double, seconds: Double)] = []
     for segment in list.segments {
       guard !segment.isGap, var bytes = files(Self.join(path, segment.uri)) else {
@@ -186,10 +187,13 @@ extension StreamRules {
       if abs(content.seconds - segment.duration) > 0.002 {
         say(path, "\(segment.uri): EXTINF \(segment.duration), it lasts \(content.seconds)")
       }
-      if let end, !segment.startsDiscontinuity, content.start != end {
+      let hole = end.map { (Double(content.start) - Double($0)) / track.timescale } ?? 0
+      if let end, !segment.startsDiscontinuity, content.start != end,
+        hole < 0 || Int((last + hole).rounded()) <= list.targetDuration
+      {
         say(path, "\(segment.uri): it begins at \(content.start), the last one ended at \(end)")
       }
-      end = content.end
+      (end, last) = (content.end, segment.duration)
     }
     let total = sizes.reduce((0.0, 0.0)) { ($0.0 + $1.bits, $0.1 + $1.seconds) }
     return (Self.peak(sizes, target: Double(list.targetDuration)), total.0 / max(total.1, 1e-9))

@@ -13,7 +13,8 @@ public struct StreamRules: Sendable {
   private struct Memory: Sendable {
     var text = ""
     var targetDuration = 0
-    var partTarget: Double?
+    /// What is said of parts.
+    var parting: String?
     var first = 0
     var type: String?
     var hasEnded = false
@@ -73,6 +74,7 @@ public struct StreamRules: Sendable {
   private mutating func checkSegments(_ path: String, _ playlist: PlaylistText) {
     let first = playlist.segments.first
     var (map, date): (String?, Date?) = (first?.isGap == false ? first?.map : nil, nil)
+    var last = 0.0
     var discontinuity = first?.discontinuity
     for segment in playlist.segments {
       if Int((segment.duration).rounded()) > playlist.targetDuration, !playlist.isIFramesOnly {
@@ -88,15 +90,17 @@ public struct StreamRules: Sendable {
         say(path, "\(segment.uri) has no EXT-X-MAP")
       }
       if let said = segment.date {
-        // A source that stops leaves a hole in its last segment, and a gap in the next one.
-        if let date, !segment.isGap, abs(said.timeIntervalSince(date)) > 0.05,
-          !segment.startsDiscontinuity
+        // A source that stops leaves a hole in its last segment, and a gap in the next one; so does
+        // one that stops for a moment, if the segment would become longer than promised.
+        if let hole = date.map({ said.timeIntervalSince($0) }), !segment.isGap, abs(hole) > 0.05,
+          !segment.startsDiscontinuity, Int((last + hole).rounded()) <= playlist.targetDuration
         {
-          say(path, "\(segment.uri): its date is \(said.timeIntervalSince(date)) s off the sum")
+          say(path, "\(segment.uri): its date is \(hole) s off the sum")
         }
         date = said
       }
       date?.addTimeInterval(segment.duration)
+      last = segment.duration
     }
   }
 
@@ -115,7 +119,9 @@ public struct StreamRules: Sendable {
         say(path, "\(segment.uri) has parts, more than three target durations before the end")
       }
       let sum = segment.parts.reduce(0) { $0 + $1.duration }
-      if !segment.parts.isEmpty, !segment.isGap, abs(sum - segment.duration) > 0.002 {
+      // The last frame before a source stops for a moment lasts longer than a part may.
+      let isCut = sum < segment.duration && segment.parts.contains { $0.duration > target - 0.002 }
+      if !segment.parts.isEmpty, !segment.isGap, abs(sum - segment.duration) > 0.002, !isCut {
         say(path, "the parts of \(segment.uri) last \(sum), not \(segment.duration)")
       }
     }
@@ -123,9 +129,7 @@ public struct StreamRules: Sendable {
       for (index, part) in parts.enumerated() {
         if part.duration > target + 1e-6 { say(path, "\(part.uri): \(part.duration) > \(target)") }
         let isExempt = index + 1 == parts.count || part.isIndependent || part.isGap
-        // A picture that is shown for long makes a long part, which the target has to include.
-        let isRaised = target > memories[path]?.partTarget ?? target
-        if part.duration < 0.85 * target - 1e-5, !isExempt, !isRaised {
+        if part.duration < 0.85 * target - 1e-5, !isExempt {
           say(path, "\(part.uri): \(part.duration) < 85 % of \(target)")
         }
       }
@@ -164,8 +168,14 @@ public struct StreamRules: Sendable {
     now.text = text
     (now.targetDuration, now.first) = (playlist.targetDuration, playlist.first)
     (now.type, now.hasEnded) = (playlist.type, playlist.hasEnded)
-    now.partTarget = now.partTarget ?? playlist.partTarget
+    now.parting = playlist.partTarget.map {
+      "PART-TARGET \($0), PART-HOLD-BACK \(playlist.control["PART-HOLD-BACK"] ?? "")"
+    }
     if let before {
+      // Players of Apple stop for good ("illegal PART-HOLD-BACK change").
+      if let parting = before.parting, now.parting != parting {
+        say(path, "\(parting) becomes \(now.parting ?? "nothing")")
+      }
       // It is raised, with a warning, where keyframes are too rare: the truth is worth more.
       if playlist.targetDuration < before.targetDuration { say(path, "TARGETDURATION falls") }
       if playlist.targetDuration > before.targetDuration { hasRaisedTarget = true }

@@ -77,7 +77,7 @@ extension RenditionTrack {
     }
     measure(earlier, in: playlist)
     resume(
-      playlist, iFrames: earlier.iFrames, longestPart: earlier.playlist.lowLatency?.partTarget ?? 0)
+      playlist, iFrames: earlier.iFrames, partTarget: earlier.playlist.lowLatency?.partTarget ?? 0)
   }
 
   /// Measures the bit rates of the segments that stay listed: `BANDWIDTH` is the peak of all (RFC
@@ -158,7 +158,7 @@ extension RenditionTrack {
       gap.isGap = true
       playlist.append(gap)
     }
-    resume(playlist, iFrames: iFrames, longestPart: 0)
+    resume(playlist, iFrames: iFrames, partTarget: 0)
   }
 
   /// Whether a segment of this run is listed.
@@ -166,14 +166,14 @@ extension RenditionTrack {
 
   /// Continues the playlists of an earlier run, before the first sample.
   mutating func resume(
-    _ earlier: MediaPlaylist, iFrames earlierIFrames: MediaPlaylist?, longestPart: UInt64
+    _ earlier: MediaPlaylist, iFrames earlierIFrames: MediaPlaylist?, partTarget: UInt64
   ) {
     playlist = earlier
     if let iFrames, let earlierIFrames {
       self.iFrames = earlierIFrames.reopened(
         as: iFrames.kind, targetDuration: iFrames.targetDuration)
     }
-    part.note(longestPart)
+    part.resume(partTarget)
     earlierCount = playlist.segments.count
     startsDiscontinuity = earlierCount > 0
   }

@@ -17,6 +17,8 @@ extension Packager {
   /// Outputs the playlists of a rendition.
   mutating func list(_ index: Int) {
     if settings.partDuration > 0 {
+      let told = tracks.compactMap(\.part.promised).max()
+      for index in tracks.indices { tracks[index].part.promise(atMost: told ?? .max) }
       let largest = tracks.map(\.part.target).max() ?? settings.partDuration
       let lowLatency = LowLatency(
         partTarget: 0, partHoldBack: largest * 3,

@@ -273,8 +273,9 @@ public struct Packager<Payload: Sendable>: Sendable {
           isLost
           ? waiting.prefix { $0.presentationTime < next.time }.count : cut ?? waiting.count
         try tracks[index].closeSegment(
-          count, start: starts[position].time, end: next, date: listedDate, markerOffset: offset,
-          to: &outputs)
+          count, start: starts[position].time, end: next,
+          following: position + 2 < starts.count ? starts[position + 2] : nil, date: listedDate,
+          markerOffset: offset, to: &outputs)
         promise()
         list(index)
         hasNews = true

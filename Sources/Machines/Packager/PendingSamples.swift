@@ -103,7 +103,7 @@ struct PendingSamples<Payload: Sendable>: Sendable {
   }
 
   /// Returns the decode time at which the last one of the first `count` samples ends: that of the
-  /// next one or, if that comes later than a segment's `end`, which a gap follows then, its end.
+  /// next one or, if that comes later than the `end` up to which it may last, its end.
   func nextDecodeTime(after count: Int, until end: Int64?, slack: Int64) -> Int64 {
     let (last, next) = (samples[count - 1], samples[count])
     guard let end else { return next.decodeTime }
@@ -144,8 +144,12 @@ struct PendingSamples<Payload: Sendable>: Sendable {
   }
 
   /// Returns a number of samples of at most `count` that lasts as long as a part has to. Where
-  /// times are mended, samples can be much shorter than frames.
+  /// times are mended, samples can be much shorter than frames; where a source stops for a moment,
+  /// a part ends.
   private func longEnough(_ limit: Int, of count: Int, _ part: PartLength) -> Int {
+    if let long = (0..<limit).first(where: { part.exceeds(span($0 + 1)) }) {
+      return long > 0 && part.allows(span(long)) ? long : long + 1
+    }
     var length = limit
     while length > 0, length < count, !part.allows(span(length)) {
       guard span(length + 1) <= part.target else { break }

@@ -75,7 +75,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   ) throws {
     format = try RenditionFormat(rendition, key, firstNumber: 1)
     self.settings = settings
-    part = PartLength(settings, frame: rendition.frameDuration)
+    part = PartLength(settings, rendition)
     names = RenditionNames(settings.names, rendition)
     let kind: MediaPlaylist.Kind = settings.kind == .live ? .live : .event
     playlist = MediaPlaylist(
@@ -227,14 +227,15 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       let length = pending.chunkLength(
         partLength, of: pending.count, part, isSplitAtKeyframes: rendition.hasIFramePlaylist)
       // The next sample gives the duration of the last one.
-      guard length <= available, length < pending.count else { return }
+      guard length <= available, length < pending.count, !hasLongHole(after: length) else { return }
       try cutChunk(length, date: date, to: &outputs)
     }
   }
 
   /// Writes the first pending samples.
   ///
-  /// - Parameter end: End of the segment; nil if it is not known.
+  /// - Parameter end: Time up to which the last sample of the segment may last; nil if the segment
+  ///   continues.
   private mutating func cutChunk(
     _ count: Int, until end: Int64? = nil, date: Int64?, to outputs: inout [Output]
   ) throws {
@@ -278,7 +279,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     _ chunk: Chunk, as blocks: [Output.Block], date: Int64?, to outputs: inout [Output]
   ) {
     fragmentNumber = chunk.fragment.sequenceNumber
-    if settings.partDuration > 0 { part.note(chunk.duration) }
     chunks.append(chunk)
     guard settings.partDuration > 0 else { return }
     let path = names.part(chunks.count - 1, of: sequence)
@@ -288,7 +288,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     playlist.append(
       PartialSegment(
-        names.address(path), duration: chunk.duration, isIndependent: chunk.startsWithSync))
+        names.address(path), duration: part.listed(chunk.duration),
+        isIndependent: chunk.startsWithSync))
     hintNextPart()
   }
 
@@ -322,11 +323,12 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// - Parameters:
   ///   - start: Intended start in nanoseconds.
   ///   - next: Start of the next segment; nil at the end of the stream.
+  ///   - following: Start of the one after that; nil if it is not known.
   ///   - date: Wall-clock time of presentation time 0, in nanoseconds since 1970-01-01 00:00 UTC.
   ///   - markerOffset: Added to the times of markers to obtain those in the files.
   mutating func closeSegment(
-    _ count: Int, start: Int64, end next: SegmentStart?, date: Int64?, markerOffset: Int64,
-    to outputs: inout [Output]
+    _ count: Int, start: Int64, end next: SegmentStart?, following: SegmentStart? = nil,
+    date: Int64?, markerOffset: Int64, to outputs: inout [Output]
   ) throws {
     // At the end of a stream there may be samples in a new format without a discontinuity, which no
     // player could decode; they are dropped.
@@ -343,10 +345,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       pending.removeFirst(rest)
       rest = 0
     }
+    let limit = next.map { sampleLimit(after: rest, until: $0, following: following) }
     while rest > 0 {
       let length = pending.chunkLength(
         part.sampleCount ?? rest, of: rest, part, isSplitAtKeyframes: rendition.hasIFramePlaylist)
-      try cutChunk(length, until: end, date: date, to: &outputs)
+      try cutChunk(length, until: limit, date: date, to: &outputs)
       rest -= length
     }
     if let end { try cutText(until: end, from: start, date: date, to: &outputs) }
@@ -355,7 +358,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     // A sample of unknown duration is listed too.
     let duration =
       chunks.isEmpty
-      ? end.map { UInt64(clamping: max(gapEnd(at: $0) &- first, 1_000_000)) } ?? 0
+      ? next.map {
+        let end = gapEnd(from: first, until: $0, following: following)
+        return UInt64(clamping: max(end &- first, 1_000_000))
+      } ?? 0
       : max(chunks.reduce(0) { $0 + $1.duration }, 1_000_000)
     defer { openSize = pending.size }
     guard duration > 0 else { return }
