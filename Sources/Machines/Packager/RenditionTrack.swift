@@ -293,18 +293,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     hintNextPart()
   }
 
-  /// Writes the initialization section, if there is none of the format.
-  mutating func writeInitialization(to outputs: inout [Output]) throws {
-    guard format.initialization == nil else { return }
-    let path = names.initialization(initializationCount)
-    initializationCount += 1
-    outputs.append(
-      .file(.initializationSegment, path: path, [.bytes(try format.writer.initializationSegment())])
-    )
-    format.initialization = InitializationSection(names.address(path))
-    periods[periods.count - 1].initializationPath = path
-  }
-
   // MARK: Segments
 
   /// Returns the known properties of the open segment.

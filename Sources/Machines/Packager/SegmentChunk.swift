@@ -59,6 +59,18 @@ extension PackagedSample {
 }
 
 extension RenditionTrack {
+  /// Writes the initialization section, if there is none of the format.
+  mutating func writeInitialization(to outputs: inout [Output]) throws {
+    guard format.initialization == nil else { return }
+    let path = names.initialization(initializationCount)
+    initializationCount += 1
+    outputs.append(
+      .file(.initializationSegment, path: path, [.bytes(try format.writer.initializationSegment())])
+    )
+    format.initialization = InitializationSection(names.address(path))
+    periods[periods.count - 1].initializationPath = path
+  }
+
   /// Writes the file of the open segment, which is complete.
   func writeSegment(from start: Int64, until end: Int64?, to outputs: inout [Output]) {
     let path = names.segment(sequence)
