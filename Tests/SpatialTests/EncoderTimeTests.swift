@@ -158,8 +158,8 @@ struct EncoderTimeTests {
 
   @Test(
     "where one eye's source begins again alone, its frames are paired with the other's",
-    arguments: ["left", "right"])
-  func oneJumpsBack(eye: String) throws {
+    arguments: ["left", "right"], ["back", "ahead"])
+  func oneJumps(eye: String, direction: String) throws {
     let harness = try EncoderHarness(["tune": "zerolatency"])
     func push(_ range: Range<UInt64>, left: ClockTime, right: ClockTime) throws {
       for index in range {
@@ -168,7 +168,7 @@ struct EncoderTimeTests {
     }
     let start: ClockTime = 100 * .second
     try push(0..<5, left: start, right: start)
-    let again: ClockTime = 2 * .second
+    let again: ClockTime = (direction == "back" ? 2 : 7200) * .second
     // It was away for two seconds.
     let later = start + 2 * .second
     try push(
@@ -180,7 +180,8 @@ struct EncoderTimeTests {
     #expect(times == Array(0..<5) + Array(55..<65))
     let warnings = harness.messages().warnings
     #expect(
-      warnings.count { $0.contains("the \(eye) eye's frames jumped back") } == 1, "\(warnings)")
+      warnings.count { $0.contains("the \(eye) eye's frames jumped \(direction)") } == 1,
+      "\(warnings)")
     #expect(!warnings.contains { $0.contains("dropped") }, "\(warnings)")
   }
 

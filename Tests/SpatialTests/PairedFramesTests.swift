@@ -20,6 +20,8 @@ struct PairedFramesTests {
     /// Frames in a second; nil if unknown.
     var rate: Int?
     var settings = PairingSettings()
+    /// Whether they come when they are made.
+    var isLive = false
     private var pairing = PairedFrames()
     private var clocks = EyeClocks()
     /// The times of the frames of pairs.
@@ -38,7 +40,11 @@ struct PairedFramesTests {
         let (left, right) = (
           RunningTime(nanoseconds: one * 1_000_000), RunningTime(nanoseconds: other * 1_000_000)
         )
-        clocks.note(left: left, right: right, offset: settings.rightEyeOffset)
+        // Those of the steady clock come when they are due.
+        let due = min(left, right) + RunningTime(clamping: .second)
+        clocks.note(left: left, right: right, offset: settings.rightEyeOffset) {
+          isLive && $1 >= due
+        }
         let decision = pairing.decide(
           left: left + clocks.shift(of: .left), right: right + clocks.shift(of: .right),
           frameDuration: rate.map { ClockTime.second / $0 }, settings)
@@ -199,6 +205,24 @@ struct PairedFramesTests {
         left: isLeft ? jumping : steady, right: isLeft ? steady : jumping, rate: 25)
       frames.pair()
       #expect(frames.counts == Counts(pairs: 50), "\(isLeft)")
+    }
+  }
+
+  @Test("where one live source's clock jumps ahead, its frames are paired with those that come")
+  func oneJumpAhead() {
+    func times(_ start: Int, _ count: Int) -> [Int] { (0..<count).map { start + $0 * 40 } }
+    for isLeft in [false, true] {
+      let steady = times(1000, 50)
+      let jumping = times(1000, 10) + times(7_200_000, 30) + times(1000 + 40 * 40, 10)
+      var frames = Frames(
+        left: isLeft ? jumping : steady, right: isLeft ? steady : jumping, rate: 25)
+      frames.isLive = true
+      frames.pair()
+      #expect(frames.counts == Counts(pairs: 50), "\(isLeft)")
+      // In a file, frames are missing: those of the other eye have no partner.
+      var stored = Frames(
+        left: isLeft ? jumping : steady, right: isLeft ? steady : jumping, rate: 25)
+      #expect(stored.end().pairs == 10, "\(isLeft)")
     }
   }
 }

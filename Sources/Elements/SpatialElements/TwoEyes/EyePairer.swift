@@ -86,7 +86,9 @@ struct EyePairer {
     case (.some(let one), .some(let other)):
       var times = (left: left.runningTime(one), right: right.runningTime(other))
       if !isExact {
-        clocks.note(left: times.left, right: times.right, offset: settings.rightEyeOffset)
+        clocks.note(left: times.left, right: times.right, offset: settings.rightEyeOffset) {
+          ($0 == .left ? left : right).isEarly($1)
+        }
         times.left = times.left.map { $0 + clocks.shift(of: .left) }
         times.right = times.right.map { $0 + clocks.shift(of: .right) }
       }
@@ -158,6 +160,12 @@ struct EyePairer {
 }
 
 extension AggregatorPad {
+  /// Whether data of this running time has come from a live source long before that time.
+  fileprivate func isEarly(_ time: RunningTime) -> Bool {
+    guard let now = currentRunningTime else { return false }
+    return time - RunningTime(clamping: now) >= EyeClocks.limit && peerLatency?.isLive ?? false
+  }
+
   /// The running time of a buffer; nil if it has no timestamp.
   func runningTime(_ buffer: Buffer) -> RunningTime? {
     (buffer.pts ?? buffer.dts).flatMap { segment.signedRunningTime($0) }

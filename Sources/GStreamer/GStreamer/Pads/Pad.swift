@@ -114,6 +114,13 @@ public class Pad: @unchecked Sendable {
   /// The tags that have passed last, of the stream and of all streams; nil if there were none.
   public var tags: TagList? { .passed(pointer) }
 
+  /// The current running time of the pad's element; nil if that has no clock.
+  public var currentRunningTime: ClockTime? {
+    guard let element = gst_pad_get_parent_element(pointer) else { return nil }
+    defer { gst_object_unref(element) }
+    return ClockTime(cValue: gst_element_get_current_running_time(element))
+  }
+
   /// Activates or deactivates the pad; returns whether that succeeded.
   @discardableResult
   public func setActive(_ active: Bool) -> Bool { gst_pad_set_active(pointer, active ? 1 : 0) != 0 }
