@@ -170,6 +170,15 @@ struct PairedFramesTests {
     #expect(frames.end() == Counts(pairs: 30, left: 10, right: 10))
   }
 
+  @Test("another offset is no jump of a clock", arguments: [2, -2])
+  func stepsOfOffset(seconds: Int) {
+    var frames = Frames(left: Self.camera(200), right: Self.camera(200), rate: 25)
+    frames.isLive = true
+    frames.pair(stepCount: 20)
+    frames.settings.rightEyeOffset = RunningTime(nanoseconds: seconds * 1_000_000_000)
+    #expect(frames.end() == Counts(pairs: 150, left: 50, right: 50))
+  }
+
   @Test("a frame without a time is paired with any")
   func withoutTime() {
     var pairing = PairedFrames()

@@ -26,7 +26,7 @@ package struct EyeClocks {
 
   /// Added to the running times of an eye's frames.
   private var shifts = Both<RunningTime>(left: 0, right: 0)
-  /// Running time of the frame of each eye that was examined last.
+  /// Running time of the frame of each eye that was examined last, without the offset.
   private var last = Both<RunningTime?>(left: nil, right: nil)
   private var jumps = Both(left: 0, right: 0)
   private var pace = WarningPace()
@@ -48,9 +48,9 @@ package struct EyeClocks {
   ) {
     guard let left, let right else { return }
     let told = Both(left: left, right: right + offset)
-    defer { (last.left, last.right) = (told.left, told.right) }
+    defer { (last.left, last.right) = (left, right) }
     let steps = Both(
-      left: last.left.map { told.left - $0 } ?? 0, right: last.right.map { told.right - $0 } ?? 0)
+      left: last.left.map { left - $0 } ?? 0, right: last.right.map { right - $0 } ?? 0)
     let back = Eye.allCases.first { steps[$0] <= 0 - Self.limit }
     let ahead = Eye.allCases.filter {
       steps[$0] >= Self.limit && isEarly($0, told[$0] + shifts[$0])
