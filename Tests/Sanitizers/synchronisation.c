@@ -191,6 +191,35 @@ gpointer gst_atomic_queue_pop(GstAtomicQueue *queue) {
   return data;
 }
 
+// What is called in a thread of GStreamer's comes after what was before the call.
+typedef struct {
+  GstElementCallAsyncFunc function;
+  gpointer data;
+  GDestroyNotify notify;
+} AsyncCall;
+
+static void run_call(GstElement *element, gpointer data) {
+  AsyncCall *call = data;
+  acquire(call);
+  call->function(element, call->data);
+  release(call);
+}
+
+static void end_call(gpointer data) {
+  AsyncCall *call = data;
+  acquire(call);
+  if (call->notify) call->notify(call->data);
+  g_free(call);
+}
+
+void gst_element_call_async(
+    GstElement *element, GstElementCallAsyncFunc function, gpointer data, GDestroyNotify notify) {
+  AsyncCall *call = g_new(AsyncCall, 1);
+  *call = (AsyncCall){function, data, notify};
+  release(call);
+  REAL(gst_element_call_async)(element, run_call, call, end_call);
+}
+
 // MARK: Swift
 //
 // The quick path of Swift's Mutex is compiled into whoever uses it, and is seen; the slow one, with

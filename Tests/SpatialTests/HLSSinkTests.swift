@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import GStreamerCheck
+import Packager
 import StereoVideo
 import TestKit
 import Testing
@@ -229,6 +230,62 @@ struct HLSSinkTests {
     for name in ["v", "a"] { pipeline.element(named: name)?.set("drop", "false") }
     try await wait(for: names, until: isBack)
     pipeline.setState(.null)
+    try folder.expectWhole(names)
+  }
+
+  /// What begins again while it is silent: the valve, the queues whose times jump, and by how many
+  /// seconds. Without a jump, the source's clock stood still.
+  struct Restart: CustomTestStringConvertible {
+    var valve: String
+    var queues: [String]
+    var seconds: Int64?
+
+    var testDescription: String {
+      "\(valve), \(queues), \(seconds.map(String.init) ?? "its clock stood still")"
+    }
+
+    static let all = [
+      Restart(valve: "a", queues: ["qa"], seconds: -1000),
+      Restart(valve: "v", queues: ["qv"], seconds: nil),
+      Restart(valve: "a", queues: ["qa", "qv"], seconds: -30),
+      Restart(valve: "v", queues: ["qv"], seconds: -30),
+      Restart(valve: "a", queues: ["qa"], seconds: nil),
+    ]
+  }
+
+  @Test(
+    "a source whose clock begins again while it is silent comes back beside the others",
+    .tags(.realTime), arguments: Restart.all.sampled(2))
+  func silentRestart(restart: Restart) async throws {
+    let pipeline = try channel()
+    let heard = HeardMessages(of: pipeline)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.playing)
+    let names = ["video_0", "audio_0"]
+    try await wait(for: names) { $0.contains("segment00001.m4s") }
+    let silent = restart.valve == "v" ? "video_0" : "audio_0"
+    let valve = pipeline.element(named: restart.valve)
+    valve?.set("drop", "true")
+    let stop = ContinuousClock.now
+    try await wait(for: [silent]) { $0.components(separatedBy: "#EXT-X-GAP").count >= 4 }
+    let away = (ContinuousClock.now - stop) / .seconds(1)
+    for queue in restart.queues {
+      pipeline.element(named: queue)?.staticPad("src")?.offset =
+        restart.seconds.map { $0 * 1_000_000_000 } ?? Int64(-away * 1e9)
+    }
+    valve?.set("drop", "false")
+    try await wait(for: names, until: isBack)
+    pipeline.setState(.null)
+    let dates = try names.map { name in
+      let list = try MediaPlaylist(parsing: folder.text("\(name)/index.m3u8"))
+      // GStreamer 1.22 takes a request through a pad with a negative offset for another time, so
+      // that the encoder believes to have answered it.
+      #expect(list.targetDuration <= (restart.seconds == nil ? 2 : 1), "\(list.text)")
+      return try #require(list.segments.last { $0.startsDiscontinuity }?.programDateTime)
+    }
+    #expect(abs(dates[0] - dates[1]) < 200_000_000)
+    let told = restart.seconds == nil ? "stayed late" : "\(silent) jumped"
+    #expect(heard.warnings.contains { $0.contains(told) }, "\(heard.warnings)")
     try folder.expectWhole(names)
   }
 

@@ -154,6 +154,15 @@ public struct Packager<Payload: Sendable>: Sendable {
     try advance()
   }
 
+  /// Whether a rendition that was passed over cannot continue with a sample of this time, in
+  /// nanoseconds, because the others have begun a later segment.
+  public func isLate(_ index: Int, at time: Int64) -> Bool {
+    guard tracks.indices.contains(index), tracks[index].isSilent, let last = starts.last else {
+      return false
+    }
+    return time &+ offset <= last
+  }
+
   /// Declares that the presentation has reached a time, in nanoseconds, for when every rendition
   /// has been passed over: their playlists have gaps up to then.
   public mutating func pass(to time: Int64) throws {

@@ -24,6 +24,8 @@ struct HLSInput {
   /// Whether the format is no longer that of the renditions.
   private(set) var hasChanged = false
   private var baseEye: BaseEyeInput?
+  /// Since when the stream comes too late to be written, and how late it was then, by the clock.
+  private var lateness: (begin: RunningTime, lag: RunningTime)?
   private var frameDuration: ClockTime?
 
   init(_ name: String) { stream = MuxInput(name) }
@@ -70,11 +72,31 @@ struct HLSInput {
 
   /// Returns the times and flags of a buffer; nil if it is not written.
   func timing(
-    of buffer: Buffer, _ shift: inout RunningTime, present: () -> RunningTime?,
+    of buffer: Buffer, _ shift: inout RunningTime, now: RunningTime?, isLive: () -> Bool,
     warn: (ElementError) -> Void
   ) throws -> MovieFileWriter.Timing? {
-    try stream.timing(of: buffer, in: segment, &shift, present: present, warn: warn)
+    try stream.timing(
+      of: buffer, in: segment, &shift, now: now, isLive: isLive, warn: warn)
   }
+
+  /// Notes a buffer that comes too late to be written, as the others have not waited for it.
+  /// Those that were held up on their way get less late; if they do not within two seconds, the
+  /// source was, and the stream continues where it would be by now.
+  ///
+  /// - Returns: by how much the next buffers are moved; nil if they are not.
+  mutating func noteLate(_ time: RunningTime, now: RunningTime) -> RunningTime? {
+    guard let (begin, lag) = lateness else {
+      lateness = (now, now - time)
+      return nil
+    }
+    guard now - begin >= RunningTime(clamping: 2 * .second) else { return nil }
+    lateness = nil
+    guard now - time + ClockTime.second / 2 > lag else { return nil }
+    return stream.catchUp(to: now)
+  }
+
+  /// Notes a buffer that is not too late.
+  mutating func noteTimely() { lateness = nil }
 
   /// Notes that the following buffers have other caps.
   mutating func change(to caps: Caps) {

@@ -125,9 +125,10 @@ extension MVHEVCHLSSink.Streaming {
     if inputs[name]?.isDescribed != true { try describe(name, first: buffer) }
     var input = inputs[name, default: HLSInput(name)]
     defer { inputs[name] = input }
+    let now = element.currentRunningTime.map(RunningTime.init(clamping:))
     let timing = try input.timing(
-      of: buffer, &timelineShift,
-      present: { element.present(at: element.pads.current.first { $0.name == name }) },
+      of: buffer, &timelineShift, now: now,
+      isLive: { element.pads.current.first { $0.name == name }?.peerLatency?.isLive ?? false },
       warn: element.postWarning)
     element.numbers.withLock { $0.setMended(input.stream.mender.counts, of: name) }
     guard let timing else { return }
@@ -139,6 +140,22 @@ extension MVHEVCHLSSink.Streaming {
     }
     if input.stream.mender.isNewTimeline {
       packager.startDiscontinuity(from: timing.presentationTime.nanoseconds)
+    }
+    if input.renditions.contains(where: {
+      packager.isLate($0, at: timing.presentationTime.nanoseconds)
+    }) {
+      if let now, let move = input.noteLate(timing.decodeTime, now: now) {
+        element.postWarning(
+          ElementError(
+            .failedStream,
+            "\(name) has come back and stayed late, as its source's clock stood still; it "
+              + "continues where it would be by now."))
+        if input.stream.kind == .video {
+          requestKeyframe(at: timing.presentationTime + move, on: name)
+        }
+      }
+    } else {
+      input.noteTimely()
     }
     if input.startsChange(buffer) {
       do {

@@ -123,8 +123,9 @@ extension MVHEVCMux.Streaming {
     guard buffer.size > 0, !input.isHeader(buffer) else { return }
     guard
       let timing = try input.timing(
-        of: buffer, in: segment, &timelineShift, present: { element.present(at: pad) },
-        warn: element.postWarning)
+        of: buffer, in: segment, &timelineShift,
+        now: element.currentRunningTime.map(RunningTime.init(clamping:)),
+        isLive: { pad.peerLatency?.isLive ?? false }, warn: element.postWarning)
     else { return }
     let time = timing.presentationTime
     switch input.kind {

@@ -162,13 +162,14 @@ final class MuxInput {
   ///
   /// - Parameters:
   ///   - shift: the shift of streams whose timestamps have jumped.
-  ///   - present: returns the current running time if the source is live.
+  ///   - now: the current running time; nil without a clock.
+  ///   - isLive: whether the source is live.
   ///   - warn: called now and then with what was mended.
   /// - Throws: an ``ElementError`` if the buffer does not hold a whole number of packets, or if
   ///   nothing says when the pictures are shown.
   func timing(
     of buffer: Buffer, in segment: Segment, _ shift: inout RunningTime,
-    present: () -> RunningTime?, warn: (ElementError) -> Void
+    now: RunningTime?, isLive: () -> Bool, warn: (ElementError) -> Void
   ) throws -> MovieFileWriter.Timing? {
     let isKeyframe = kind != .video || !buffer.flags.contains(.deltaUnit)
     // Audio is decoded in presentation order.
@@ -181,7 +182,7 @@ final class MuxInput {
     let duration = kind == .video && told == 0 ? usual : told
     let decode = kind == .video ? buffer.dts.flatMap { segment.signedRunningTime($0) } : nil
     let pts = buffer.pts ?? (kind == .video ? nil : buffer.dts)
-    if kind == .video, pts == nil, !mender.hasBegun, let caps, present() == nil,
+    if kind == .video, pts == nil, !mender.hasBegun, let caps, !isLive(),
       let refusal = UntimedVideo.refusal(of: caps, first: buffer, pad: name)
     {
       throw refusal
@@ -190,7 +191,7 @@ final class MuxInput {
     let mended = mender.mend(
       presentation: pts.flatMap { segment.signedRunningTime($0) }.map { $0 - delay },
       decode: decode, duration: duration,
-      isKeyframe: isKeyframe, with: &shift, present: present)
+      isKeyframe: isKeyframe, with: &shift, now: now, isLive: isLive)
     if mender.counts != before, pace.allows(at: mended?.presentation ?? .min) {
       warn(mender.warning(pad: name))
     }
@@ -212,6 +213,10 @@ final class MuxInput {
     }
     return timing
   }
+
+  /// Moves a stream that stays too late to be written to where it would be by now; returns by how
+  /// much.
+  func catchUp(to now: RunningTime) -> RunningTime? { mender.catchUp(to: now) }
 
   /// Writes a text, after an empty sample for the time since the previous text.
   func writeText(

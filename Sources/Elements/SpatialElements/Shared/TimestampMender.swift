@@ -53,6 +53,10 @@ struct TimestampMender {
   /// Whether the last buffer's times jumped to a timeline that no other stream has.
   private(set) var isNewTimeline = false
   private var last: Times?
+  /// When the last buffer came, by the clock; nil if there is none.
+  private var arrival: RunningTime?
+  /// The times of the last buffer before the last silence, and when it came.
+  private var beforeSilence: (decode: RunningTime, arrival: RunningTime)?
   /// The decode time that the last buffer came with, moved by the shift.
   private var lastTold: RunningTime?
   /// Whether a buffer with times has come.
@@ -70,12 +74,14 @@ struct TimestampMender {
   ///   - duration: duration of the buffer.
   ///   - other: the shift of other streams that have jumped, as streams of one source jump
   ///     together; set if this one jumps.
-  ///   - present: returns the current running time if the source is live. It is called rarely.
+  ///   - now: the current running time; nil without a clock.
+  ///   - isLive: whether the source is live. It is called rarely.
   mutating func mend(
     presentation: RunningTime?, decode: RunningTime?, duration: ClockTime?, isKeyframe: Bool,
-    with other: inout RunningTime, present: () -> RunningTime?
+    with other: inout RunningTime, now: RunningTime? = nil, isLive: () -> Bool = { false }
   ) -> Times? {
     (hasJumped, isNewTimeline) = (false, false)
+    defer { note(now) }
     guard let told = presentation ?? decode else { return derived(duration) }
     var times = Times(presentation: told + shift, decode: (decode ?? told) + shift)
     if presentation == nil { times.presentation = times.decode + delay }
@@ -86,9 +92,11 @@ struct TimestampMender {
     let isReordered = kind == .video && decode == nil
     let limit = isReordered ? Self.farthest : Self.smallest
     let back = last.decode - times.decode
-    if back >= RunningTime(clamping: limit) || isAhead(times, of: last, other, present) {
+    if back >= RunningTime(clamping: limit) || isAhead(times, of: last, other, now, isLive) {
       counts.jumps &+= 1
-      let jump = newShift(for: times.decode - shift, after: last, other)
+      // A source that stops and begins again with other times continues where it would be by now.
+      let silence = isLive() ? silence(at: now) : 0
+      let jump = newShift(for: times.decode - shift, after: last, other, silence)
       times.presentation = times.presentation + (jump - shift)
       times.decode = times.decode + (jump - shift)
       (hasJumped, isNewTimeline) = (true, jump != other)
@@ -134,30 +142,64 @@ struct TimestampMender {
   /// Whether the times have jumped ahead: a live source's lie in the future, which no waiting
   /// explains, or a jump back is over.
   private func isAhead(
-    _ times: Times, of last: Times, _ other: RunningTime, _ present: () -> RunningTime?
+    _ times: Times, of last: Times, _ other: RunningTime, _ now: RunningTime?, _ isLive: () -> Bool
   ) -> Bool {
     guard times.decode > last.decode + Self.smallest else { return false }
-    if fittingShift(for: times.decode - shift, after: last, other) != nil { return true }
-    guard times.decode > last.decode + Self.farthest, let now = present() else { return false }
+    let silence = isLive() ? silence(at: now) : 0
+    guard times.decode > last.decode + Self.smallest + silence else { return false }
+    if fittingShift(for: times.decode - shift, after: last, other, silence) != nil { return true }
+    guard times.decode > last.decode + Self.farthest, let now, isLive() else { return false }
     return times.decode > now + Self.farthest
   }
 
-  /// Returns the shift that lets a stream continue after the last buffer.
+  /// Returns the shift that lets a stream continue after the last buffer and a silence.
   private func newShift(
-    for decode: RunningTime, after last: Times, _ other: RunningTime
+    for decode: RunningTime, after last: Times, _ other: RunningTime, _ silence: RunningTime
   ) -> RunningTime {
-    fittingShift(for: decode, after: last, other) ?? last.decode + step - decode
+    fittingShift(for: decode, after: last, other, silence)
+      ?? last.decode + max(RunningTime(clamping: step), silence) - decode
   }
 
   /// Returns the shift of another stream that has jumped, or none, if the stream then continues
-  /// after the last buffer; else nil.
+  /// after the last buffer and a silence; else nil.
   private func fittingShift(
-    for decode: RunningTime, after last: Times, _ other: RunningTime
+    for decode: RunningTime, after last: Times, _ other: RunningTime, _ silence: RunningTime
   ) -> RunningTime? {
     [other, 0].first { shift in
       let time = decode + shift
-      return shift != self.shift && time > last.decode && time <= last.decode + Self.smallest
+      return shift != self.shift && time > last.decode
+        && time <= last.decode + Self.smallest + silence
     }
+  }
+
+  // MARK: Silence
+
+  /// Notes when a buffer comes.
+  private mutating func note(_ now: RunningTime?) {
+    if silence(at: now) > 0, let arrival, let last { beforeSilence = (last.decode, arrival) }
+    arrival = now
+  }
+
+  /// Returns for how long nothing has come; 0 for less than a second.
+  private func silence(at now: RunningTime?) -> RunningTime {
+    guard let now, let arrival, now - arrival >= RunningTime(clamping: Self.smallest) else {
+      return 0
+    }
+    return now - arrival
+  }
+
+  /// Moves the stream to where it would be by now if its source had not stopped: since it came
+  /// back, its times have stayed too late to be written.
+  ///
+  /// - Returns: by how much the next buffers are moved; nil if they are not.
+  mutating func catchUp(to now: RunningTime) -> RunningTime? {
+    guard let last, let beforeSilence else { return nil }
+    let move = beforeSilence.decode + (now - beforeSilence.arrival) - last.decode
+    guard move > 0 else { return nil }
+    counts.jumps &+= 1
+    shift = shift + move
+    self.last = Times(presentation: last.presentation + move, decode: last.decode + move)
+    return move
   }
 
   /// The warning about what was mended.
@@ -217,13 +259,5 @@ struct MissingTimes {
     guard pace.allows(at: time) else { return nil }
     return ElementError(
       .failedStream, "Frames had no timestamp (\(count) so far); they follow those before them.")
-  }
-}
-
-extension ElementImplementation {
-  /// The current running time, if the source of a pad is live.
-  func present(at pad: Pad?) -> RunningTime? {
-    guard pad?.peerLatency?.isLive ?? false else { return nil }
-    return currentRunningTime.map { RunningTime(clamping: $0) }
   }
 }

@@ -171,7 +171,7 @@ final class StereoInput {
     let mended = mender.mend(
       presentation: time, decode: base.buffer.dts.flatMap { base.segment.signedRunningTime($0) },
       duration: base.buffer.duration ?? frameDuration,
-      isKeyframe: !base.buffer.flags.contains(.deltaUnit), with: &jump, present: { nil })
+      isKeyframe: !base.buffer.flags.contains(.deltaUnit), with: &jump)
     if mender.counts != before, pace.allows(at: mended?.presentation ?? .min) {
       hasMended = true
     }
