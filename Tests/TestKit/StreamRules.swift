@@ -13,8 +13,8 @@ public struct StreamRules: Sendable {
   private struct Memory: Sendable {
     var text = ""
     var targetDuration = 0
-    /// What is said of parts.
-    var parting: String?
+    /// The maximum duration of parts, and the distance from the end that follows from it.
+    var partLimits: String?
     var first = 0
     var type: String?
     var hasEnded = false
@@ -168,13 +168,13 @@ public struct StreamRules: Sendable {
     now.text = text
     (now.targetDuration, now.first) = (playlist.targetDuration, playlist.first)
     (now.type, now.hasEnded) = (playlist.type, playlist.hasEnded)
-    now.parting = playlist.partTarget.map {
+    now.partLimits = playlist.partTarget.map {
       "PART-TARGET \($0), PART-HOLD-BACK \(playlist.control["PART-HOLD-BACK"] ?? "")"
     }
     if let before {
       // Players of Apple stop for good ("illegal PART-HOLD-BACK change").
-      if let parting = before.parting, now.parting != parting {
-        say(path, "\(parting) becomes \(now.parting ?? "nothing")")
+      if let limits = before.partLimits, now.partLimits != limits {
+        say(path, "\(limits) becomes \(now.partLimits ?? "nothing")")
       }
       // It is raised, with a warning, where keyframes are too rare: the truth is worth more.
       if playlist.targetDuration < before.targetDuration { say(path, "TARGETDURATION falls") }

@@ -18,7 +18,8 @@ extension Packager {
   mutating func list(_ index: Int) {
     if settings.partDuration > 0 {
       let told = tracks.compactMap(\.part.promised).max()
-      for index in tracks.indices { tracks[index].part.promise(atMost: told ?? .max) }
+      // All of them now: what the last one to be listed promises would change the hold-back.
+      for track in tracks.indices { tracks[track].part.promise(atMost: told ?? .max) }
       let largest = tracks.map(\.part.target).max() ?? settings.partDuration
       let lowLatency = LowLatency(
         partTarget: 0, partHoldBack: largest * 3,

@@ -145,10 +145,11 @@ struct TimestampMender {
     _ times: Times, of last: Times, _ other: RunningTime, _ now: RunningTime?, _ isLive: () -> Bool
   ) -> Bool {
     guard times.decode > last.decode + Self.smallest else { return false }
-    let silence = isLive() ? silence(at: now) : 0
+    let isLive = isLive()
+    let silence = isLive ? silence(at: now) : 0
     guard times.decode > last.decode + Self.smallest + silence else { return false }
     if fittingShift(for: times.decode - shift, after: last, other, silence) != nil { return true }
-    guard times.decode > last.decode + Self.farthest, let now, isLive() else { return false }
+    guard times.decode > last.decode + Self.farthest, let now, isLive else { return false }
     return times.decode > now + Self.farthest
   }
 
@@ -191,11 +192,12 @@ struct TimestampMender {
   /// Moves the stream to where it would be by now if its source had not stopped: since it came
   /// back, its times have stayed too late to be written.
   ///
-  /// - Returns: by how much the next buffers are moved; nil if they are not.
+  /// - Returns: by how much the next buffers are moved; nil if the source did not stop, as one that
+  ///   always comes late.
   mutating func catchUp(to now: RunningTime) -> RunningTime? {
     guard let last, let beforeSilence else { return nil }
     let move = beforeSilence.decode + (now - beforeSilence.arrival) - last.decode
-    guard move > 0 else { return nil }
+    guard move >= RunningTime(clamping: Self.smallest) else { return nil }
     counts.jumps &+= 1
     shift = shift + move
     self.last = Times(presentation: last.presentation + move, decode: last.decode + move)
