@@ -76,12 +76,11 @@ final class LiveRun: Sendable {
   }
 
   /// The same while some pads get nothing. After the first of these frames, which waits for them,
-  /// the clock
-  /// moves on to when it does not any more, and stands there: if a further one waited, the push of
-  /// the
-  /// next would hang.
-  func push(_ numbers: Range<Int>, without silent: String..., patience: ClockTime) {
+  /// the clock moves on to when it does not any more, and stands there: if a further one waited,
+  /// the push of the next would hang.
+  func push(_ numbers: Range<Int>, without silent: String..., patience: ClockTime) throws {
     push(numbers.lowerBound, without: Set(silent))
+    try clock.waitForPending()
     clock.advance(to: max(clock.time, Self.time(numbers.lowerBound) + patience))
     for number in numbers.dropFirst() { push(number, without: Set(silent)) }
   }

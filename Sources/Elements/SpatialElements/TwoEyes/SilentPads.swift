@@ -10,6 +10,9 @@ final class SilentPads: Sendable {
     var names: Set<String> = []
     /// Running time of the latest data seen.
     var latest: RunningTime = 0
+    /// Time of the clock at which the element began to wait for a pad, less the latency.
+    var waitingSince: RunningTime?
+    var latency: ClockTime = 0
   }
 
   private let state = Locked(State())
@@ -19,9 +22,14 @@ final class SilentPads: Sendable {
   /// Whether a pad is no longer waited for.
   func contains(_ pad: AggregatorPad) -> Bool { state.withLock { $0.names.contains(pad.name) } }
 
-  /// Returns the running time until which pads without data are waited for; nil if no other pad is
-  /// waiting for them.
-  fileprivate func deadline(_ pads: [AggregatorPad], patience: ClockTime) -> ClockTime? {
+  /// Returns the running time until which pads without data are waited for, latency not included;
+  /// nil if no other pad is waiting for them.
+  ///
+  /// The wait begins with the data that another pad has. Where that is older than it may be by the
+  /// clock, as after the clock of a source has jumped back, it begins when the data is there.
+  fileprivate func deadline(
+    _ pads: [AggregatorPad], now: ClockTime?, patience: ClockTime
+  ) -> ClockTime? {
     let times = pads.compactMap { pad in pad.peek().flatMap { pad.runningTime($0) } }
     // A pad at EOS also waits for the others.
     guard !times.isEmpty || pads.contains(where: \.isAtEnd) else { return nil }
@@ -29,14 +37,19 @@ final class SilentPads: Sendable {
     return state.withLock { state in
       if let latest = times.max() { state.latest = latest }
       guard !state.names.isSuperset(of: missing) else { return 0 }
-      return ClockTime(clamping: times.min() ?? state.latest) + patience
+      if state.waitingSince == nil {
+        let latency = RunningTime(clamping: state.latency)
+        state.waitingSince = now.map { RunningTime(clamping: $0) - latency }
+      }
+      let time = times.min() ?? state.latest
+      return ClockTime(clamping: max(time, state.waitingSince ?? time)) + patience
     }
   }
 
   /// Records which pads have no data; returns those that had some before.
-  fileprivate func replace(with missing: Set<String>) -> Set<String> {
+  fileprivate func replace(with missing: Set<String>, latency: ClockTime) -> Set<String> {
     state.withLock { state in
-      defer { state.names = missing }
+      defer { (state.names, state.waitingSince, state.latency) = (missing, nil, latency) }
       return missing.subtracting(state.names)
     }
   }
@@ -45,12 +58,13 @@ final class SilentPads: Sendable {
 extension EyePairing {
   func deadline() -> ClockTime? {
     let patience = settings.current.pairing.padTimeout
-    guard patience > 0, let due = pairing.silentPads.deadline(sinkPads, patience: patience) else {
-      return nil
-    }
+    let now = currentRunningTime
+    guard patience > 0,
+      let due = pairing.silentPads.deadline(sinkPads, now: now, patience: patience)
+    else { return nil }
     // Live sources produce nothing unless the pipeline is playing.
     guard !isPlaying else { return due }
-    return currentRunningTime.map { max(due, $0 + patience) }
+    return now.map { max(due, $0 + patience) }
   }
 
   /// Decides what to do about pads without data when `aggregate` is called. Throws `.needData` if
@@ -61,10 +75,10 @@ extension EyePairing {
     let patience = settings.current.pairing.padTimeout
     if timeout {
       guard isPlaying, let now = currentRunningTime,
-        let due = pairing.silentPads.deadline(pads, patience: patience), due <= now
+        let due = pairing.silentPads.deadline(pads, now: now, patience: patience), due <= now
       else { throw FlowReturn.needData }
     }
-    for name in pairing.silentPads.replace(with: missing).sorted() {
+    for name in pairing.silentPads.replace(with: missing, latency: latency).sorted() {
       postWarning(
         ElementError(
           .failedStream,

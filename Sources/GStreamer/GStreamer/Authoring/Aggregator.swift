@@ -155,6 +155,10 @@ extension AggregatorImplementation {
   public func setLatency(min: ClockTime, max: ClockTime?) {
     gst_aggregator_set_latency(aggregator, min.cValue, max.cValue)
   }
+
+  /// The latency of the sources and of the element together, 0 without live sources. Not for
+  /// ``deadline()``, which is called under the lock that this takes.
+  public var latency: ClockTime { ClockTime(cValue: gst_aggregator_get_latency(aggregator)) ?? 0 }
 }
 
 /// Connects the C functions of GstAggregator with an implementation.
