@@ -120,6 +120,7 @@ struct EncoderTimeTests {
     let harness = try EncoderHarness(["tune": "zerolatency"])
     let starts: [ClockTime] = [100 * .second, 2 * .second, 50 * .second, 200 * .second]
     for start in starts {
+      harness.left.clock.advance(to: max(start, harness.left.clock.time))
       for index in 0..<5 as Range<UInt64> { try harness.push(start + index * Self.frame) }
     }
     let times = harness.finish().compactMap(\.pts)

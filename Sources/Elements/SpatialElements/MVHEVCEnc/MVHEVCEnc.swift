@@ -183,7 +183,8 @@ extension MVHEVCEnc.Streaming {
 
   /// After a jump in stream time, frames may not refer to frames before it.
   private mutating func enterSegment(of base: AggregatorPad, _ stereo: StereoInput) {
-    guard let buffer = base.peek(), let time = stereo.placed(base.runningTime(buffer)) else {
+    guard let buffer = base.peek(), let time = stereo.placed(base.runningTime(buffer), on: base)
+    else {
       return
     }
     if streamTime.enter(base.segment, at: time) { element.keyframes.add(time) }

@@ -47,7 +47,8 @@ extension MVHEVCMux.Streaming {
     let hasShift =
       Eye.allCases.contains { eyes?.input.shift(of: $0) ?? 0 != 0 }
       || inputs.contains { $0.mender.shift != 0 }
-    guard let source = pads.earliest(shift: { hasShift ? shift(of: $0.name) : 0 }) else {
+    let place = hasShift || isLive ? place : { time, _ in time }
+    guard let source = pads.earliest(place: place) else {
       // More data may come if a pad has just been flushed.
       guard pads.all.allSatisfy({ $0.isAtEnd || element.pairing.silentPads.contains($0) }) else {
         try output.flush()
@@ -58,7 +59,9 @@ extension MVHEVCMux.Streaming {
     }
     switch source {
     case .eyes(let left, let right):
-      if let time = pads.eyesTime { requestKeyframes(at: eyes?.input.placed(time) ?? time) }
+      if let time = pads.eyesTime {
+        requestKeyframes(at: eyes?.input.placed(time, on: left) ?? time)
+      }
       guard eyes != nil else { throw FlowReturn.error }
       let place = eyesPlace(in: movie)
       try eyes?.take(left: left, right: right, to: place, &progress)
@@ -70,6 +73,17 @@ extension MVHEVCMux.Streaming {
   func shift(of pad: String) -> RunningTime {
     if let eye = Eye(rawValue: pad) { return eyes?.input.shift(of: eye) ?? 0 }
     return inputs.first { $0.name == pad }?.mender.shift ?? 0
+  }
+
+  /// Returns the time that says when a pad's next buffer of this running time is taken: at once if
+  /// it has jumped ahead.
+  private func place(_ time: RunningTime, of pad: AggregatorPad) -> RunningTime {
+    let name = pad.name
+    let isAhead =
+      Eye(rawValue: name) != nil
+      ? eyes?.input.isAhead(time, on: pad)
+      : inputs.first { $0.name == name }?.mender.isAhead(time, isEarly: pad.isEarly)
+    return isAhead ?? false ? .min : time + shift(of: name)
   }
 
   /// Lets the file continue without waiting for silent pads.

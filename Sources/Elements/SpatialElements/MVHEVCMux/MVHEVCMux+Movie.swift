@@ -33,6 +33,7 @@ extension MVHEVCMux.Streaming {
     element.hasBegun.withLock { $0 = true }
     keepInputs(of: element.sinkPads)
     queueSamples()
+    isLive = pads.all.contains { $0.peerLatency?.isLive ?? false }
     if pads.hasEyes {
       eyes = try EyesTrack(element, inputs, baseEye: description.spatialMetadata.heroEye ?? .left)
     }

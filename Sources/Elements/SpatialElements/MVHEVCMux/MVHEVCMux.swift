@@ -62,6 +62,8 @@ final class MVHEVCMux: EyePairing {
     var fragments = FragmentSettings()
     /// The movie that is being written; nil before the first data.
     var movie: MovieFileWriter?
+    /// Whether data comes from a live source, so that its times can jump ahead.
+    var isLive = false
     /// Whether a track of the movie has stereo views.
     var isSpatial = false
     /// Nil if there are no eyes to encode or weave.

@@ -71,21 +71,21 @@ struct MuxPads {
   /// Returns the source whose next buffer has the smallest running time; nil if no pad has a
   /// buffer.
   ///
-  /// - Parameter shift: returns the time to add to those of a pad's buffers.
-  func earliest(shift: (AggregatorPad) -> RunningTime) -> Source? {
+  /// - Parameter place: returns the time to compare for a pad's buffer of a running time.
+  func earliest(place: (RunningTime, AggregatorPad) -> RunningTime) -> Source? {
     var first: (time: RunningTime, source: Source)?
     func consider(_ time: RunningTime, _ source: Source) {
       if first.map({ time < $0.time }) ?? true { first = (time, source) }
     }
     if let left, let right {
       let times = [left, right].compactMap { pad in
-        pad.peek().map { buffer in pad.runningTime(buffer).map { $0 + shift(pad) } ?? .min }
+        pad.peek().map { buffer in pad.runningTime(buffer).map { place($0, pad) } ?? .min }
       }
       if let time = times.min() { consider(time, .eyes(left: left, right: right)) }
     }
     for pad in streams {
       guard let buffer = pad.peek() else { continue }
-      var time = pad.runningTime(buffer).map { $0 + shift(pad) } ?? .min
+      var time = pad.runningTime(buffer).map { place($0, pad) } ?? .min
       if buffer.isGap {
         // Buffers of other pads before the end of this gap come first.
         time = time + (buffer.duration ?? 0)

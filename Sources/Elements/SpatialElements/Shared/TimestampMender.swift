@@ -32,7 +32,7 @@ struct TimestampMender {
   /// Times that go back by less are due to jitter and overlaps; others belong to a new timeline.
   private static let smallest: ClockTime = .second
   /// Times further ahead of the present than this belong to a new timeline.
-  private static let farthest: ClockTime = 10 * .second
+  static let farthest: RunningTime = RunningTime(clamping: 10 * .second)
 
   /// The order of a stream's times.
   enum Kind {
@@ -90,9 +90,9 @@ struct TimestampMender {
     guard let last, kind != .other else { return keep(times, duration, isKeyframe) }
     // Pictures without decode times of their own come in decoding order.
     let isReordered = kind == .video && decode == nil
-    let limit = isReordered ? Self.farthest : Self.smallest
+    let limit = isReordered ? Self.farthest : RunningTime(clamping: Self.smallest)
     let back = last.decode - times.decode
-    if back >= RunningTime(clamping: limit) || isAhead(times, of: last, other, now, isLive) {
+    if back >= limit || isAhead(times, of: last, other, now, isLive) {
       counts.jumps &+= 1
       // A source that stops and begins again with other times continues where it would be by now.
       let silence = isLive() ? silence(at: now) : 0
@@ -151,6 +151,15 @@ struct TimestampMender {
     if fittingShift(for: times.decode - shift, after: last, other, silence) != nil { return true }
     guard times.decode > last.decode + Self.farthest, let now, isLive else { return false }
     return times.decode > now + Self.farthest
+  }
+
+  /// Whether the next buffer's times have jumped ahead, so that nothing is to wait until then.
+  ///
+  /// - Parameter isEarly: whether a buffer of this time has come from a live source more than
+  ///   ``farthest`` before it.
+  func isAhead(_ told: RunningTime, isEarly: (RunningTime) -> Bool) -> Bool {
+    guard let last, kind != .other, told + shift > last.decode + Self.farthest else { return false }
+    return isEarly(told + shift)
   }
 
   /// Returns the shift that lets a stream continue after the last buffer and a silence.

@@ -6,8 +6,8 @@ import StereoVideo
 /// The running times at which raw frames are encoded: each is after the one before.
 ///
 /// Where times go back by a second or more, a source has begun again: its frames continue without a
-/// break, until its own times are after the last frame's again. A frame without a time follows the
-/// one before it.
+/// break, until its own times are after the last frame's again. So they do if a live source's times
+/// go far ahead of the clock. A frame without a time follows the one before it.
 struct RawTimes {
   /// Added to the frames' own times.
   private(set) var shift: RunningTime = 0
@@ -21,12 +21,27 @@ struct RawTimes {
   /// Times that go back by less are those of a frame that comes late.
   private static let smallestJump: RunningTime = RunningTime(clamping: .second)
 
+  /// Whether a frame of this time has jumped ahead, so that nothing is to wait until then.
+  ///
+  /// - Parameter isEarly: whether a frame of this time has come from a live source more than
+  ///   ``TimestampMender/farthest`` before it.
+  func isAhead(_ time: RunningTime, isEarly: (RunningTime) -> Bool) -> Bool {
+    guard let last, time > last + TimestampMender.farthest else { return false }
+    return isEarly(time)
+  }
+
   /// Returns the running time for a frame of this one, or of none; nil if the frame comes too late.
-  func placed(_ time: RunningTime?, frameDuration: ClockTime?) -> RunningTime? {
+  func placed(
+    _ time: RunningTime?, frameDuration: ClockTime?, isEarly: (RunningTime) -> Bool
+  ) -> RunningTime? {
     guard let last else { return time ?? 0 }
     guard let time else { return following(last, frameDuration) }
-    guard time <= last else { return time }
     let shifted = time + shift
+    guard time <= last else {
+      guard isAhead(time, isEarly: isEarly) else { return time }
+      let continues = shifted > last && !isAhead(shifted, isEarly: isEarly)
+      return continues ? shifted : following(last, frameDuration)
+    }
     guard shifted <= last else { return shifted }
     guard last - shifted >= Self.smallestJump else { return nil }
     return following(last, frameDuration)
@@ -41,15 +56,21 @@ struct RawTimes {
 
   /// Returns the running time for the next frame; nil if it comes too late.
   ///
-  /// - Parameter time: nil if the frame has none. The first such frame begins the stream.
+  /// - Parameters:
+  ///   - time: nil if the frame has none. The first such frame begins the stream.
+  ///   - isEarly: as of ``isAhead(_:isEarly:)``.
   /// - Throws: an ``ElementError`` if neither times nor the frame rate say when frames are shown.
   mutating func next(
-    _ time: RunningTime?, frameDuration: ClockTime?
+    _ time: RunningTime?, frameDuration: ClockTime?, isEarly: (RunningTime) -> Bool
   ) throws(ElementError) -> RunningTime? {
     guard let time else { return try derive(frameDuration) }
-    guard let placed = placed(time, frameDuration: frameDuration) else { return nil }
+    guard let placed = placed(time, frameDuration: frameDuration, isEarly: isEarly) else {
+      return nil
+    }
     let shift = placed - time
-    if shift > self.shift { note(jump: self.shift - shift, at: placed) }
+    if shift > self.shift || shift < min(self.shift, 0) {
+      note(jump: self.shift - shift, at: placed)
+    }
     (self.shift, last) = (shift, placed)
     return placed
   }
@@ -58,7 +79,9 @@ struct RawTimes {
     _ frameDuration: ClockTime?
   ) throws(ElementError) -> RunningTime? {
     guard last != nil || frameDuration != nil else { throw MissingTimes.unknown }
-    guard let placed = placed(nil, frameDuration: frameDuration) else { return nil }
+    guard let placed = placed(nil, frameDuration: frameDuration, isEarly: { _ in false }) else {
+      return nil
+    }
     last = placed
     if let warning = missing.note(at: placed) { warnings.append(warning) }
     return placed
@@ -71,8 +94,9 @@ struct RawTimes {
     warnings.append(
       ElementError(
         .failedStream,
-        "The timestamps of the frames jumped back by \(tenths.rounded() / 10) s (\(jumps) times so "
-          + "far); the stream continues without a break."))
+        "The timestamps of the frames jumped \(jump < 0 ? "back" : "ahead") by "
+          + "\(tenths.rounded() / 10) s (\(jumps) times so far); the stream continues without a "
+          + "break."))
   }
 
   /// Returns the warnings since the last call.

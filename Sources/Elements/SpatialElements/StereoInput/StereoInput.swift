@@ -118,11 +118,19 @@ final class StereoInput {
   /// Returns the time that is added to the running times of an eye's frames.
   func shift(of eye: Eye) -> RunningTime { shift + pairs.shift(of: eye) }
 
-  /// Returns the running time at which a frame is encoded that comes next with this one; nil if it
-  /// is not known before. Without a time, a raw frame follows the last one.
-  func placed(_ time: RunningTime?) -> RunningTime? {
+  /// Returns the running time at which a frame of a pad is encoded that comes next with this one;
+  /// nil if it is not known before. Without a time, a raw frame follows the last one.
+  func placed(_ time: RunningTime?, on pad: AggregatorPad) -> RunningTime? {
     guard !isCoded else { return time.map { $0 + mender.shift } }
-    return times.placed(time, frameDuration: streams[baseEye]?.frameDuration) ?? time
+    return times.placed(
+      time, frameDuration: streams[baseEye]?.frameDuration, isEarly: pad.isEarly) ?? time
+  }
+
+  /// Whether the time of a pad's next frame has jumped ahead, so that nothing waits until then.
+  func isAhead(_ time: RunningTime, on pad: AggregatorPad) -> Bool {
+    let time = time + (Eye(rawValue: pad.name).map(pairs.shift) ?? 0)
+    guard !isCoded else { return mender.isAhead(time, isEarly: pad.isEarly) }
+    return times.isAhead(time + times.shift, isEarly: pad.isEarly)
   }
 
   /// Takes the next frames from the two pads. Each pad has a frame, is at EOS, or is silent.
@@ -132,7 +140,8 @@ final class StereoInput {
       left, right, frameDuration: frameDuration, isExact: isCoded)
     guard case .pair(let pair) = step else { return [] }
     guard !shouldDrop(pair) else { return [] }
-    guard let time = try nextTimes(of: pair, frameDuration) else {
+    let pad = baseEye == .left ? left : right
+    guard let time = try nextTimes(of: pair, on: pad, frameDuration) else {
       pairs.dropLate()
       return []
     }
@@ -149,14 +158,14 @@ final class StereoInput {
 
   /// Returns the running times of the next pair; nil if it comes too late.
   private func nextTimes(
-    of pair: EyePairer.Pair, _ frameDuration: ClockTime?
+    of pair: EyePairer.Pair, on pad: AggregatorPad, _ frameDuration: ClockTime?
   ) throws -> TimestampMender.Times? {
     let (base, other) = (pair[baseEye], pair[baseEye.other])
     let offset = pairs.settings.rightEyeOffset
     let partnersTime = other.runningTime.map { baseEye == .left ? $0 + offset : $0 - offset }
     let time = base.runningTime ?? partnersTime
     guard isCoded else {
-      return try times.next(time, frameDuration: frameDuration)
+      return try times.next(time, frameDuration: frameDuration, isEarly: pad.isEarly)
         .map { TimestampMender.Times(presentation: $0, decode: $0) }
     }
     guard time != nil || mender.hasBegun else {
@@ -171,7 +180,9 @@ final class StereoInput {
     let mended = mender.mend(
       presentation: time, decode: base.buffer.dts.flatMap { base.segment.signedRunningTime($0) },
       duration: base.buffer.duration ?? frameDuration,
-      isKeyframe: !base.buffer.flags.contains(.deltaUnit), with: &jump)
+      isKeyframe: !base.buffer.flags.contains(.deltaUnit), with: &jump,
+      now: pad.currentRunningTime.map(RunningTime.init(clamping:)),
+      isLive: { pad.peerLatency?.isLive ?? false })
     if mender.counts != before, pace.allows(at: mended?.presentation ?? .min) {
       hasMended = true
     }
@@ -223,6 +234,12 @@ final class StereoInput {
     maker = made
     return try made.make(pair)
   }
+}
+
+extension AggregatorPad {
+  /// Whether data of this running time has come from a live source so long before that time that
+  /// its clock must have jumped.
+  func isEarly(_ time: RunningTime) -> Bool { isEarly(time, by: TimestampMender.farthest) }
 }
 
 /// Frames of both eyes that show the same instant.

@@ -25,8 +25,9 @@ final class SilentPads: Sendable {
   /// Returns the running time until which pads without data are waited for, latency not included;
   /// nil if no other pad is waiting for them.
   ///
-  /// The wait begins with the data that another pad has. Where that is older than it may be by the
-  /// clock, as after the clock of a source has jumped back, it begins when the data is there.
+  /// The wait begins with the data that another pad has. If that is older than it may be by the
+  /// clock, or far in the future, as after the clock of a source has jumped, the wait begins when
+  /// the data is there.
   fileprivate func deadline(
     _ pads: [AggregatorPad], now: ClockTime?, patience: ClockTime
   ) -> ClockTime? {
@@ -42,7 +43,9 @@ final class SilentPads: Sendable {
         state.waitingSince = now.map { RunningTime(clamping: $0) - latency }
       }
       let time = times.min() ?? state.latest
-      return ClockTime(clamping: max(time, state.waitingSince ?? time)) + patience
+      guard let since = state.waitingSince, time < since || time - since >= TimestampMender.farthest
+      else { return ClockTime(clamping: time) + patience }
+      return ClockTime(clamping: since) + patience
     }
   }
 
