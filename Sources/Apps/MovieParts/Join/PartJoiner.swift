@@ -45,8 +45,9 @@ final class PartJoiner: ElementImplementation {
         .waiting(PartJoiner.waitForStart, activated: PartJoiner.activate))
     let start = try Pad(
       instance, template: "start",
-      .sink(chain: PartJoiner.receiveStart, event: PartJoiner.handleStart)
-        .waiting(PartJoiner.begin, activated: PartJoiner.activate))
+      .sink(chain: PartJoiner.receiveStart)
+        .waiting(
+          PartJoiner.begin, event: PartJoiner.handleStart, activated: PartJoiner.activate))
     source = try Pad(
       instance, template: "src",
       .source(query: PartJoiner.answer, event: PartJoiner.handleUpstream))
@@ -78,7 +79,9 @@ final class PartJoiner: ElementImplementation {
     throw FlowReturn.eos
   }
 
-  func handleStart(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+  /// Takes all events, while the parts are pushed, too: a second segment would wait for their end,
+  /// and the input's other tracks after it.
+  func handleStart(_ pad: Pad, _ event: Event) throws -> Bool {
     if case .endOfStream = event.kind { hasStarted.change { $0 = true } }
     return true
   }

@@ -41,6 +41,9 @@ extension PictureTimes {
     }
   }
 
+  /// The most pictures before a segment that takes the place of the first one.
+  fileprivate static let maximumEarlyPictures = 32
+
   /// The findings of a pass over a file.
   fileprivate struct Found {
     var timestamps: [ClockTime] = []
@@ -110,9 +113,10 @@ extension PictureTimes.Found {
       problem = "its picture \(timestamps.count) has no time"
       return
     }
-    // GStreamer 1.22 begins a Matroska file whose first time is not 0 with two segments, and which
-    // pictures belong to the first one depends on the parser.
-    if let first = self.segment, first.unclippedStreamTime(pts) != segment.unclippedStreamTime(pts)
+    // GStreamer 1.22 begins a Matroska file whose first time is not the lowest one with two
+    // segments. Times are those of the second one, as after a seek; `picturerange` sees to that.
+    if let first = self.segment, first.unclippedStreamTime(pts) != segment.unclippedStreamTime(pts),
+      timestamps.count > PictureTimes.maximumEarlyPictures
     {
       problem = "its times jump after the beginning"
       return

@@ -44,6 +44,8 @@ let pictureRange = ElementDeclaration<PictureRange>(
 /// - It seeks accurately to half a picture before the first one, without a stop. With a stop,
 ///   `matroskademux` leaves out the keyframe that the last pictures of an open group need.
 /// - It seeks when the first decoded picture arrives: a flush while `decodebin` plugs breaks it.
+/// - It seeks to the beginning as well if the first picture comes with another segment than after a
+///   seek, as from a `matroskademux` whose first time is not the lowest one.
 /// - It chooses by time. A picture that lasts beyond the position of a seek is clipped to begin
 ///   there, and seeks to keyframes begin at the audio before them.
 /// - It ends the stream itself, after the last picture.
@@ -63,6 +65,8 @@ final class PictureRange: ElementImplementation {
   struct Streaming {
     /// Nil if all pictures pass.
     var wanted: WantedPictures?
+    /// Whether to seek to the beginning if the first segment moves the pictures.
+    var mayBeginAgain: Bool
   }
 
   /// How far the element's own seek is.
@@ -101,7 +105,7 @@ final class PictureRange: ElementImplementation {
     }
     seek.withLock { $0 = wanted != nil && settings.seeks && settings.first > 0 ? .due : .none }
     duration.withLock { $0 = wanted?.duration }
-    return Streaming(wanted: wanted)
+    return Streaming(wanted: wanted, mayBeginAgain: settings.seeks && settings.first == 0)
   }
 
   // MARK: Data
@@ -115,6 +119,13 @@ final class PictureRange: ElementImplementation {
     else {
       throw ElementError(
         .format, "A picture has no time, so that the pictures of a range cannot be told apart.")
+    }
+    if streaming.mayBeginAgain, let wanted = streaming.wanted {
+      streaming.mayBeginAgain = false
+      if wanted.begins(at: pts), !wanted.begins(at: time) {
+        seek.withLock { $0 = .due }
+        return startSeek(streaming)
+      }
     }
     guard try streaming.wanted?.accept(time) == true else { return }
     let flow = source.push(buffer)

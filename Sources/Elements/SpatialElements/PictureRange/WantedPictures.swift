@@ -73,6 +73,12 @@ struct WantedPictures {
   /// Whether a picture has come.
   var hasBegun: Bool { count > 0 }
 
+  /// Whether the first picture of the range is at a time.
+  func begins(at time: ClockTime) -> Bool {
+    guard let start = times.first else { return false }
+    return max(time, start) - min(time, start) <= tolerance
+  }
+
   /// Begins again, after a flush.
   mutating func reset() { count = 0 }
 

@@ -130,10 +130,13 @@ extension PadFunctions where Owner: ElementImplementation {
   ///
   /// - Parameters:
   ///   - wait: Called before `chain`. A thrown `FlowReturn` is returned; any other error is posted.
+  ///   - event: Receives all events, also while other pads of the element are at work; nil if they
+  ///     wait for those.
   ///   - activated: Called in any thread when the pad is activated, or deactivated: then `wait`
   ///     must return.
   public func waiting(
     _ wait: @escaping (Owner) -> (Pad, Buffer) throws -> Void,
+    event: ((Owner) -> (Pad, Event) throws -> Bool)? = nil,
     activated: @escaping (Owner) -> (Pad, Bool) -> Void
   ) -> Self {
     var functions = self
@@ -141,6 +144,12 @@ extension PadFunctions where Owner: ElementImplementation {
       guard let core = ElementCore<Owner>.of(element) else { throw FlowReturn.error }
       try wait(core.implementation)(pad, buffer)
       try chain?(element, pad, buffer)
+    }
+    if let event {
+      functions.event = { element, pad, value in
+        guard let core = ElementCore<Owner>.of(element) else { return false }
+        return try event(core.implementation)(pad, value)
+      }
     }
     functions.activateMode = { element, pad, _, isActive in
       guard let core = ElementCore<Owner>.of(element) else { return false }
