@@ -10,7 +10,7 @@ internal import StereoVideo
 ///
 /// The first part comes from `mvhevcdemux`, whose caps and tags describe the stream; its data is
 /// not used. With the first buffer, the element reads the parts itself, one after the other: each
-/// is open alone, and is hashed just before it is copied, while it is in memory.
+/// is open alone, and is hashed while the one before it is copied, after which it is in memory.
 ///
 /// It begins with the first picture of the input, at the pad `start`: only then are the input's
 /// other tracks linked, which the muxer has to know before it gets data.
@@ -166,13 +166,16 @@ final class PartJoiner: ElementImplementation {
     let clock = JoinClock(times, plan, start: Self.start)
     var jointBuffer = try Self.jointBuffer(plan, times)
     var first: (entry: SampleEntry, depth: Int)?
+    var hash = PendingHash(ofFile: folder.partFile(0))
     for number in plan.cuts.indices {
-      guard let receipt = folder.receipt(number, plan, key: key),
-        try FileHash.hash(ofFile: folder.partFile(number)) == receipt.hash
+      guard let receipt = folder.receipt(number, plan, key: key), try hash.value() == receipt.hash
       else {
         throw PartError(
           .repeatable, "part \(number) is missing or damaged",
           help: "gst-spatial part \(folder.path) \(number)")
+      }
+      if number + 1 < plan.cuts.count, !settings.current.isHead {
+        hash = PendingHash(ofFile: folder.partFile(number + 1))
       }
       guard let pictures = plan.pictures(ofPart: number) else { return }
       let part = try JoinedPart(folder.partFile(number), times: times.times[pictures])

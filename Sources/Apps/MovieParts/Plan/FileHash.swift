@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CCrypto
+internal import GStreamer
 internal import Glibc
+internal import StereoVideo
 
 /// SHA-256 of files and bytes, as hexadecimal digits.
 package enum FileHash {
@@ -74,6 +76,24 @@ package enum FileHash {
       errno == ENOENT || errno == EACCES ? .final : .repeatable,
       "'\(path)' cannot be read: \(String(cString: strerror(errno)))")
   }
+}
+
+/// The hash of a file that is computed in another thread.
+struct PendingHash: Sendable {
+  private let result = Monitor<Result<String, PartError>?>(nil)
+
+  /// Begins to read the file.
+  init(ofFile path: String) {
+    Blocking.start { [result] in
+      let hash = Result { () throws(PartError) in try FileHash.hash(ofFile: path) }
+      result.change { $0 = hash }
+    }
+  }
+
+  /// Waits for the hash.
+  ///
+  /// - Throws: a ``PartError`` if the file cannot be read.
+  func value() throws(PartError) -> String { try result.wait { $0 }.get() }
 }
 
 /// SHA-256 of bytes that come in pieces, by libcrypto.
