@@ -24,8 +24,10 @@ struct PartsOfMoviesTests {
 
   private static let h264 = "-c:v libx264 -preset veryfast -crf 8 -pix_fmt yuv420p -c:a aac "
   private static let openGroups = h264 + "-x264-params open-gop=1:bframes=3:keyint=50:scenecut=0"
+  /// Times that are no multiples of a frame's duration.
+  private static let exactTimes = "-fps_mode vfr -enc_time_base 1/90000 "
   private static let varyingRate =
-    h264 + "-g 47 -vf setpts='PTS+(1-mod(N\\,3))*0.006/TB' -fps_mode vfr"
+    h264 + exactTimes + "-g 47 -vf settb=1/90000,setpts='PTS+(1-mod(N\\,3))*0.006/TB'"
 
   private static let sources = [
     // Cut at keyframes; an edit list.
@@ -79,14 +81,60 @@ struct PartsOfMoviesTests {
     let isSame = zip(times[0], times[1]).allSatisfy { abs($0 - $1) < 0.001 }
     #expect(isSame, "\(times[0].prefix(9)) became \(times[1].prefix(9))")
 
-    // Pictures next to one another are less alike than 35 dB.
-    for (eye, crop) in [("left", "0"), ("right", "iw/2")] {
-      let wanted = try await pictures(source.name, "crop=iw/2:ih:\(crop):0,")
-      try await TestMovie.decode(
-        folder.path("parts.mov"), left: folder.path("left"), right: folder.path("right"))
-      let raw = "-f rawvideo -pix_fmt yuv420p -s \(Self.width)x\(Self.height) -i"
+    try await expectPictures(
+      left: source.name, "crop=iw/2:ih:0:0,", right: source.name, "crop=iw/2:ih:iw/2:0,")
+  }
+
+  @Test("the pictures of two files, one for each eye, are cut at the same places")
+  func twoFiles() async throws {
+    let size = "size=\(Self.width)x\(Self.height)"
+    let audio = "-f lavfi -i sine=duration=5 -c:a aac"
+    for (name, keyframes, sound, count) in [
+      ("l", 50, audio, Self.frames), ("r", 35, "", Self.frames + 2), ("late", 50, "", Self.frames),
+    ] {
+      let late =
+        Self.exactTimes + "-video_track_timescale 90000 "
+        + "-vf 'settb=1/90000,setpts=PTS+gt(N\\,20)*0.004/TB'"
+      let filter = name == "r" ? "-vf negate" : name == "late" ? late : ""
+      try await shell(
+        "ffmpeg -v error -f lavfi -i testsrc2=\(size):rate=30:duration=7 \(sound) "
+          + "-frames:v \(count) -c:v libx264 -preset veryfast -crf 8 -pix_fmt yuv420p \(filter) "
+          + "-x264-params open-gop=1:bframes=3:keyint=\(keyframes):scenecut=0 \(name).mp4")
+    }
+    let settings = ["preset=ultrafast", "quality=6"]
+    for line in [["whole.mov"], ["parts.mov", "--work", "w", "--parts", "1.5s"]] {
+      let result = try Command.run(["convert", "l.mp4", "r.mp4"] + line + settings, in: folder)
+      try #require(result.status == 0, "\(result.errors)")
+    }
+    let times = try await ["whole.mov", "parts.mov"].asyncMap { try await pictureTimes($0) }
+    #expect(times[0] == times[1])
+    try await expectPictures(left: "l.mp4", "", right: "r.mp4", "trim=end_frame=\(Self.frames),")
+
+    let late = try Command.run(
+      ["plan", "l.mp4", "late.mp4", "b.mov", "--work", "v"] + settings, in: folder)
+    #expect(late.status == 2 && late.errors.contains("and that of 'late.mp4' at"), "\(late.errors)")
+    // What has changed since is noticed, whichever eye it is.
+    let planned = try Command.run(
+      ["plan", "l.mp4", "r.mp4", "c.mov", "--work", "u"] + settings, in: folder)
+    try #require(planned.status == 0, "\(planned.errors)")
+    try FileManager.default.removeItem(atPath: folder.path("r.mp4"))
+    try FileManager.default.copyItem(atPath: folder.path("l.mp4"), toPath: folder.path("r.mp4"))
+    let changed = try Command.run(["part", "u", "0"], in: folder)
+    #expect(changed.status == 2 && changed.errors.contains("r.mp4' is not the movie"))
+  }
+
+  /// Expects both eyes of the joined movie to have the pictures of their sources.
+  private func expectPictures(
+    left: String, _ leftFilter: String, right: String, _ rightFilter: String
+  ) async throws {
+    try await TestMovie.decode(
+      folder.path("parts.mov"), left: folder.path("left"), right: folder.path("right"))
+    let raw = "-f rawvideo -pix_fmt yuv420p -s \(Self.width)x\(Self.height) -i"
+    for (eye, source, filter) in [("left", left, leftFilter), ("right", right, rightFilter)] {
+      let wanted = try await pictures(source, filter)
       let got = try await pictures(eye, "", input: raw)
       try #require(wanted.count == Self.frames && got.count == Self.frames)
+      // Pictures next to one another are less alike than 35 dB.
       let least = zip(wanted, got).map(Self.likeness).min() ?? 0
       #expect(least > 40, "\(eye): \(least) dB")
     }

@@ -18,10 +18,14 @@ struct ConversionPlanTests {
     times = try PictureTimes(
       (0..<130).map { ClockTime(nanoseconds: $0 * 33_333_333) }, runningTimeShift: 0, of: "a.mp4")
     plan = try ConversionPlan(
-      x265: 199, input: "/films/a \"b\"\\ä.mp4",
-      identity: InputIdentity(size: 12, sample: String(repeating: "a", count: 64)),
+      x265: 199, input: Self.input("/films/a \"b\"\\ä.mp4"),
       output: "/films/b.mov", pipeline: "sbs-to-mvhevc", values: ["quality=22", "fov=63.4"],
       creationTime: 1_700_000_000, times: times, cuts: [0, 60, 120])
+  }
+
+  private static func input(_ path: String) -> PlannedInput {
+    PlannedInput(
+      path: path, identity: InputIdentity(size: 12, sample: String(repeating: "a", count: 64)))
   }
 
   private var bytes: [UInt8] { get throws { Array(try plan.json.text().utf8) } }
@@ -31,6 +35,34 @@ struct ConversionPlanTests {
     #expect(try ConversionPlan(parsing: bytes, path: "plan.json") == plan)
     #expect((0..<4).map { plan.pictures(ofPart: $0) } == [0..<60, 60..<120, 120..<130, nil])
     #expect(plan.pictures(ofPart: -1) == nil)
+  }
+
+  @Test("a plan of two movies names both, and each may have changed")
+  func twoMovies() throws {
+    var pair = plan
+    pair.rightInput = Self.input("/films/right.mp4")
+    let bytes = Array(try pair.json.text().utf8)
+    #expect(try ConversionPlan(parsing: bytes, path: "plan.json") == pair)
+    #expect(pair.difference(from: plan) == "the input")
+    var changed = pair
+    changed.rightInput?.identity = InputIdentity(size: 13, sample: "a")
+    #expect(changed.difference(from: pair) == "the contents of the input")
+    #expect(try changed.key != pair.key && pair.key != plan.key)
+  }
+
+  @Test("two movies share the times of both, and none that differ")
+  func sharedTimes() throws {
+    func times(_ count: UInt64, late: UInt64 = 0) throws -> PictureTimes {
+      try PictureTimes(
+        (0..<count).map { ClockTime(nanoseconds: $0 * 33_333_333 + ($0 > 5 ? late : 0)) },
+        runningTimeShift: 0, of: "b.mp4")
+    }
+    #expect(try times(130).shared(with: times(128), of: "b.mp4") == times(128))
+    #expect(try times(100).shared(with: times(128, late: 99_000), of: "b.mp4") == times(100))
+    let error = #expect(throws: PartError.self) {
+      try times(10).shared(with: times(10, late: 101_000), of: "b.mp4")
+    }
+    #expect("\(error as Any)".contains("picture 6 is at 0.199999 s, and that of 'b.mp4' at 0.2001"))
   }
 
   @Test("a range has its own pictures, and is another conversion")
@@ -51,7 +83,7 @@ struct ConversionPlanTests {
   func key() throws {
     var others = [ConversionPlan](repeating: plan, count: 9)
     others[0].x265 = 200
-    others[1].input = "/films/c.mp4"
+    others[1].input.path = "/films/c.mp4"
     others[2].output = "/films/c.mov"
     others[3].values = ["quality=23", "fov=63.4"]
     others[4].creationTime += 1

@@ -100,7 +100,7 @@ package struct MovieJoin: Sendable {
     to output: String, isHead: Bool = false, _ pipelines: String, _ registry: InstalledElements,
     overwrites: Bool, warn: @escaping @Sendable (Diagnostic) -> Void
   ) async throws {
-    try PartEncoder.checkInput(plan)
+    try plan.input.check()
     plan.setCreationTime()
     guard PartJoinerPlugin.isRegistered else {
       throw PartError(.final, "GStreamer refuses the element that joins parts")
@@ -108,7 +108,7 @@ package struct MovieJoin: Sendable {
     let whole = try HostedPipeline(
       yaml: Self.pipeline, name: pipelines + "/join.yaml",
       arguments: [
-        "input": plan.input, "output": output, "folder": folder.path,
+        "input": plan.input.path, "output": output, "folder": folder.path,
         "first": folder.partFile(0), "head": isHead ? "yes" : "no",
       ], registry: registry)
     let graph = plan.reading(whole.graph)

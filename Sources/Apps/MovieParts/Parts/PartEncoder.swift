@@ -130,7 +130,7 @@ package struct PartEncoder: Sendable {
   /// Throws if this program cannot make the part, or if its input is not the one that was planned.
   private func check() throws(PartError) {
     try checkProgram()
-    try Self.checkInput(plan)
+    for input in plan.inputs { try input.check() }
     _ = try folder.times(of: plan)
   }
 
@@ -156,32 +156,24 @@ package struct PartEncoder: Sendable {
     }
   }
 
-  /// Throws if the input is not the one that was planned.
-  package static func checkInput(_ plan: ConversionPlan) throws(PartError) {
-    guard try InputIdentity(path: plan.input) == plan.identity else {
-      throw PartError(
-        .final, "'\(plan.input)' is not the movie that was planned: its contents have changed",
-        help: "plan again, in an empty folder")
-    }
-  }
-
   private func run(
     _ pipelinePath: String, _ registry: InstalledElements, _ draft: String, _ values: [String],
     _ limits: [(name: String, value: String)] = [], warn: @escaping @Sendable (Diagnostic) -> Void
   ) async throws {
     plan.setCreationTime()
-    let arguments = ["input=\(plan.input)", "output=\(draft)"] + values
+    let arguments = plan.inputValues + ["output=\(draft)"] + values
     let whole = try HostedPipeline.load(pipelinePath, arguments: arguments, registry: registry)
     let graph = plan.reading(whole.graph).withPicturesAlone().setting(
       limits, ofType: "mvhevcmux")
-    try Self.checkRange(graph, plan.pipeline)
+    let isOneMovie = plan.rightInput == nil
+    try Self.checkRange(graph, plan.pipeline, isOneMovie: isOneMovie)
     let range = [
       (name: "times", value: folder.timesFile), ("first", "\(pictures.lowerBound)"),
       ("count", "\(pictures.count)"),
     ]
     let limited = graph.insertingAfterDecoders("picturerange") { number in
       // The eyes of one movie are sought together.
-      range + (number > 0 ? [("seeks", "false")] : [])
+      range + (number > 0 && isOneMovie ? [("seeks", "false")] : [])
     }
     var options = PipelineRun.Options()
     options.overwrites = true
@@ -189,20 +181,25 @@ package struct PartEncoder: Sendable {
   }
 
   /// Throws if the pictures of a pipeline cannot be cut into ranges.
-  package static func checkRange(_ graph: ResolvedGraph, _ pipeline: String) throws(PartError) {
+  ///
+  /// - Parameter isOneMovie: whether one movie has both eyes.
+  package static func checkRange(
+    _ graph: ResolvedGraph, _ pipeline: String, isOneMovie: Bool
+  ) throws(PartError) {
     let decoders = graph.pictureDecoders
-    let isOneMovie = decoders == ["decodebin"] || decoders == ["mvcdec", "mvcdec"]
+    let known = isOneMovie ? [["decodebin"], ["mvcdec", "mvcdec"]] : [["decodebin", "decodebin"]]
     let isSpatial = graph.elements.contains { element in
       element.type.known == "mvhevcmux"
         && graph.links.contains {
           graph.elements[$0.sink.element].name == element.name && $0.sink.pad == "left"
         }
     }
-    guard isOneMovie, isSpatial else {
+    guard known.contains(decoders), isSpatial else {
       throw PartError(
         .final,
         "'\(pipeline)' cannot be run in parts: parts are made of movies that are encoded as "
-          + "spatial ones, with both eyes in one video track", help: "convert it in one piece")
+          + "spatial ones, with both eyes in one video track, or with a file for each eye",
+        help: "convert it in one piece")
     }
   }
 
@@ -259,7 +256,7 @@ extension ConversionPlan {
 
   /// Returns a graph that reads the input from where it is.
   func reading(_ graph: ResolvedGraph) -> ResolvedGraph {
-    MovieLocation.isURL(input) ? graph.reading(input) : graph
+    MovieLocation.isURL(input.path) ? graph.reading(input.path) : graph
   }
 
   /// Lets what this process writes have the creation time of the plan, so that all who write the

@@ -10,14 +10,15 @@ package struct ConversionPlan: Equatable, Sendable {
   package var version = ProjectVersion.current
   /// `X265_BUILD` of the libx265 that its parts need; bits of two versions are not mixed.
   package var x265: Int
-  /// The absolute path of the movie to convert.
-  package var input: String
-  package var identity: InputIdentity
+  /// The movie to convert, or the left eye's.
+  package var input: PlannedInput
+  /// The right eye's movie, if each eye has one.
+  package var rightInput: PlannedInput?
   /// The absolute path of the movie to write.
   package var output: String
   /// The ready pipeline.
   package var pipeline: String
-  /// Its parameters but the input and the output, as `name=value`.
+  /// Its parameters but the inputs and the output, as `name=value`.
   package var values: [String]
   /// The creation time of the movie, in seconds since 1970, if the input has none.
   package var creationTime: Int64
@@ -36,11 +37,11 @@ package struct ConversionPlan: Equatable, Sendable {
   package var isTwoPass: Bool
 
   package init(
-    x265: Int, input: String, identity: InputIdentity, output: String, pipeline: String,
-    values: [String], creationTime: Int64, times: PictureTimes, cuts: [Int], end: Int? = nil,
-    isTwoPass: Bool = false
+    x265: Int, input: PlannedInput, rightInput: PlannedInput? = nil, output: String,
+    pipeline: String, values: [String], creationTime: Int64, times: PictureTimes, cuts: [Int],
+    end: Int? = nil, isTwoPass: Bool = false
   ) throws(PartError) {
-    (self.x265, self.input, self.identity, self.output) = (x265, input, identity, output)
+    (self.x265, self.input, self.rightInput, self.output) = (x265, input, rightInput, output)
     (self.pipeline, self.values, self.creationTime) = (pipeline, values, creationTime)
     (pictureCount, self.cuts) = (times.times.count, cuts)
     self.end = end ?? times.times.count
@@ -58,6 +59,15 @@ package struct ConversionPlan: Equatable, Sendable {
 
   /// The pictures that are converted.
   package var pictures: Range<Int> { (cuts.first ?? 0)..<end }
+
+  /// The movies to convert.
+  var inputs: [PlannedInput] { [input] + [rightInput].compactMap(\.self) }
+
+  /// The parameters of the ready pipeline that name its inputs, as `name=value`.
+  var inputValues: [String] {
+    guard let rightInput else { return ["input=\(input.path)"] }
+    return ["left=\(input.path)", "right=\(rightInput.path)"]
+  }
 
   /// `mov` or `mp4`: the container of the movie.
   var outputEnding: String { output.lowercased().hasSuffix(".mp4") ? "mp4" : "mov" }
@@ -80,8 +90,8 @@ package struct ConversionPlan: Equatable, Sendable {
     let checks: [(name: String, isSame: Bool)] = [
       ("the version of gst-spatial (\(other.version) and \(version))", version == other.version),
       ("libx265 (builds \(other.x265) and \(x265))", x265 == other.x265),
-      ("the input", input == other.input),
-      ("the contents of the input", identity == other.identity),
+      ("the input", inputs.map(\.path) == other.inputs.map(\.path)),
+      ("the contents of the input", inputs == other.inputs),
       ("the output", output == other.output), ("the pipeline", pipeline == other.pipeline),
       (
         "the settings (\(other.settings) and \(settings))",
@@ -99,17 +109,25 @@ extension ConversionPlan {
   /// The version of the format.
   private static let format: Int64 = 1
 
+  private static func fields(of input: PlannedInput, _ name: String) -> [(String, JSON)] {
+    [
+      (name, .string(input.path)), ("\(name)-size", JSON(input.identity.size)),
+      ("\(name)-sample", .string(input.identity.sample)),
+    ]
+  }
+
   private var fields: [(String, JSON)] {
     [
       ("format", .integer(Self.format)), ("gst-spatial", .string(version)), ("x265", JSON(x265)),
-      ("input", .string(input)), ("input-size", JSON(identity.size)),
-      ("input-sample", .string(identity.sample)), ("output", .string(output)),
-      ("pipeline", .string(pipeline)), ("values", .array(values.map { .string($0) })),
-      ("creation-time", .integer(creationTime)), ("pictures", JSON(pictureCount)),
-      ("running-time-shift", .integer(runningTimeShift)), ("times-sha256", .string(timesHash)),
-      ("parts", .array(cuts.map { JSON($0) })), ("end", JSON(end)),
-      ("passes", JSON(isTwoPass ? 2 : 1)),
-    ]
+    ] + Self.fields(of: input, "input")
+      + (rightInput.map { Self.fields(of: $0, "right-input") } ?? []) + [
+        ("output", .string(output)), ("pipeline", .string(pipeline)),
+        ("values", .array(values.map { .string($0) })),
+        ("creation-time", .integer(creationTime)), ("pictures", JSON(pictureCount)),
+        ("running-time-shift", .integer(runningTimeShift)), ("times-sha256", .string(timesHash)),
+        ("parts", .array(cuts.map { JSON($0) })), ("end", JSON(end)),
+        ("passes", JSON(isTwoPass ? 2 : 1)),
+      ]
   }
 
   /// The contents of `plan.json`.
@@ -149,8 +167,15 @@ extension ConversionPlan {
     }
     version = try text("gst-spatial")
     x265 = try whole("x265")
-    (input, output, pipeline) = (try text("input"), try text("output"), try text("pipeline"))
-    identity = InputIdentity(size: try whole("input-size"), sample: try text("input-sample"))
+    func planned(_ name: String) throws(PartError) -> PlannedInput {
+      PlannedInput(
+        path: try text(name),
+        identity: InputIdentity(
+          size: try whole("\(name)-size"), sample: try text("\(name)-sample")))
+    }
+    (output, pipeline) = (try text("output"), try text("pipeline"))
+    input = try planned("input")
+    if json["right-input"] != nil { rightInput = try planned("right-input") }
     (creationTime, pictureCount) = (Int64(try whole("creation-time")), try whole("pictures"))
     (runningTimeShift, timesHash) = (
       Int64(try whole("running-time-shift")), try text("times-sha256")

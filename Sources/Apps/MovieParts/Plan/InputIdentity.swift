@@ -4,6 +4,34 @@ internal import Glibc
 internal import StereoMedia
 internal import Web
 
+/// A movie that is converted.
+package struct PlannedInput: Equatable, Sendable {
+  /// The absolute path, or the URL.
+  package var path: String
+  package var identity: InputIdentity
+
+  /// Reads the marks of a movie.
+  ///
+  /// - Parameter name: the path as the user wrote it.
+  /// - Throws: a ``PartError`` if it is not a file or cannot be read.
+  package init(path: String, named name: String) throws(PartError) {
+    self.init(path: path, identity: try InputIdentity(path: name))
+  }
+
+  package init(path: String, identity: InputIdentity) {
+    (self.path, self.identity) = (path, identity)
+  }
+
+  /// Throws if the movie is not the one that was planned.
+  func check() throws(PartError) {
+    guard try InputIdentity(path: path) == identity else {
+      throw PartError(
+        .final, "'\(path)' is not the movie that was planned: its contents have changed",
+        help: "plan again, in an empty folder")
+    }
+  }
+}
+
 /// The marks of the movie that was planned, without reading all of it: its size, and the hash of 64
 /// blocks of 64 KiB. Not its time of change, which copies do not keep.
 ///

@@ -23,6 +23,34 @@ package struct PictureTimes: Equatable, Sendable {
     (self.times, self.runningTimeShift) = (times, runningTimeShift)
   }
 
+  /// Returns the times that two movies have, one for each eye, without what only one of them has
+  /// at its end.
+  ///
+  /// - Parameter path: the path of the other movie.
+  /// - Throws: a ``PartError`` if the times of a picture differ by more than `picturerange` allows.
+  package func shared(with other: PictureTimes, of path: String) throws(PartError) -> PictureTimes {
+    let pairs = zip(times, other.times)
+    if let place = pairs.enumerated().first(where: {
+      max($0.element.0, $0.element.1) - min($0.element.0, $0.element.1) > Self.tolerance
+    }) {
+      func seconds(_ time: UInt64) -> Double { Double(time / 1000) / 1e6 }
+      throw PartError(
+        .final,
+        "the eyes' movies cannot be converted in parts: picture \(place.offset) is at "
+          + "\(seconds(place.element.0)) s, and that of '\(path)' at "
+          + "\(seconds(place.element.1)) s", help: "convert them in one piece, without --work")
+    }
+    let count = min(times.count, other.times.count)
+    return PictureTimes(Array(times[..<count]), runningTimeShift)
+  }
+
+  /// As of `picturerange`, in nanoseconds.
+  private static let tolerance: UInt64 = 100_000
+
+  private init(_ times: [UInt64], _ shift: Int64) {
+    (self.times, runningTimeShift) = (times, shift)
+  }
+
   /// Reads the bytes of a list.
   ///
   /// - Returns: nil if they are not 8 for each picture, or if the times do not rise.

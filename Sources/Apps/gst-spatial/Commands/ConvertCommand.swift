@@ -139,14 +139,14 @@ struct ConvertCommand: AsyncParsableCommand {
     guard work != nil || parts == nil && jobs == nil else {
       throw ValidationError("--parts and --jobs need --work or --to-folder.")
     }
-    let files = try files()
+    _ = try files()
     guard
       work == nil && !isRange
-        || files.other == nil && !dryRun && [nil, .mvhevc].contains(to)
+        || !dryRun && [nil, .mvhevc].contains(to)
     else {
       throw ValidationError(
-        "\(isRange ? "--from and --until are" : "--work is") for one movie that becomes a spatial "
-          + "one, without --dry-run.")
+        "\(isRange ? "--from and --until are" : "--work is") for what becomes a spatial movie, "
+          + "without --dry-run.")
     }
   }
 
@@ -250,7 +250,7 @@ struct ConvertCommand: AsyncParsableCommand {
     }
     let work = WorkFolder(self.work ?? output + ".parts")
     let maker = PlanMaker(
-      input: files.input, output: output, values: values, layout: choice,
+      files: files, output: output, values: values, layout: choice, pairing: pair,
       namesLayout: layout.layout != nil || layout.projection != nil,
       partDuration: parts?.duration ?? PartCuts.defaultDuration,
       range: (from?.duration, until?.duration), isTwoPass: twoPass, work: work)

@@ -17,15 +17,20 @@ struct PlanCommand: AsyncParsableCommand {
         gst-spatial plan side-by-side.mp4 spatial.mov --work w --parts 60s quality=20
         gst-spatial plan side-by-side.mp4 spatial.mov --work parts --until 0.6
         gst-spatial plan side-by-side.mp4 b.mov --work w --two-pass bitrate=900
+        gst-spatial plan left.mp4 right.mp4 spatial.mov --work parts
 
       With --two-pass, 'gst-spatial part FOLDER NUMBER --measure' comes first, for each part; when \
       all parts have been measured, each is encoded with the bits that it needs.
       """)
 
-  @Argument(help: "The movie to convert.", completion: .file())
+  @Argument(help: "The movie to convert, or the left eye's.", completion: .file())
   var input: String
 
-  @Argument(help: "The movie to write, and parameters of the ready pipeline as name=value.")
+  @Argument(
+    help: """
+      The right eye's movie, if each eye has one; the movie to write; parameters of the ready \
+      pipeline as name=value.
+      """)
   var rest: [String] = []
 
   @Option(help: "The folder for the plan and the parts.", completion: .directory)
@@ -50,16 +55,18 @@ struct PlanCommand: AsyncParsableCommand {
 
   func run() async throws {
     let paths = rest.filter { !PipelineArguments.isValue($0) }
-    guard paths.count == 1, let output = paths.first else {
-      throw ValidationError("Specify one movie to convert and one to write.")
+    guard (1...2).contains(paths.count), let output = paths.last else {
+      throw ValidationError(
+        "Specify the movie to convert, or one for each eye, and the movie to write.")
     }
+    let files = ConversionChoice.Files(input: input, other: paths.dropLast().first)
     let values = rest.filter(PipelineArguments.isValue)
     var choice = layout.choice
     choice.add(values)
     choice.asksUser = false
     let plan = try await reportingPartErrors {
       try await PlanMaker(
-        input: input, output: output, values: values, layout: choice,
+        files: files, output: output, values: values, layout: choice,
         namesLayout: layout.layout != nil || layout.projection != nil,
         partDuration: parts?.duration ?? PartCuts.defaultDuration,
         range: (from?.duration, until?.duration), isTwoPass: twoPass, work: WorkFolder(work)

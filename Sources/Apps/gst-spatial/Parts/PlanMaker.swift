@@ -8,11 +8,14 @@ internal import StereoMedia
 
 /// Makes the plan of a conversion in parts.
 struct PlanMaker {
-  let input: String
+  /// The inputs, and the output.
+  let files: ConversionChoice.Files
   let output: String
   /// Parameters of the ready pipeline, as `name=value`.
   let values: [String]
   let layout: LayoutChoice
+  /// How the pictures of two files are paired.
+  var pairing = EyeAlignment.times
   let namesLayout: Bool
   /// The intended duration of a part.
   let partDuration: Duration
@@ -32,37 +35,47 @@ struct PlanMaker {
   ///
   /// - Throws: a ``PartError``, or the problems of the pipeline.
   func plan() async throws -> ConversionPlan {
+    let (input, right) = (files.input, files.other)
     let index = MovieLocation.isURL(input) ? try RemoteIndex(input, in: temporaryFolder) : nil
-    var files = ConversionChoice.Files(input: index?.path ?? input, output: output)
-    if index != nil { files.url = input }
+    var files = files
+    files.output = output
+    if let index { (files.input, files.url) = (index.path, input) }
     let (pipeline, chosen): (String, [String])
     do {
       (pipeline, chosen) = try await ConversionChoice(
-        files: files, values: values, to: .mvhevc, layout: layout, pairing: .times,
+        files: files, values: values, to: .mvhevc, layout: layout, pairing: pairing,
         namesLayout: namesLayout
       ).make()
     } catch let refusal as ConversionChoice.Refusal {
       throw PartError(.final, index?.renamed(refusal.reason) ?? refusal.reason)
     }
+    let ends = ["input=", "left=", "right=", "output="]
     let settings =
-      chosen.filter { !$0.hasPrefix("input=") && !$0.hasPrefix("output=") }
+      chosen.filter { value in !ends.contains { value.hasPrefix($0) } }
       + ConversionChoice.usable(values, by: pipeline)
     if isTwoPass, let reason = TwoPassFiles.refusal(pipeline, settings) {
       throw PartError(.final, reason)
     }
     try check(settings)
+    guard (right != nil) == (pipeline == "two-files-to-mvhevc") else {
+      throw PartError(
+        .final, "'\(pipeline)' cannot be run in parts", help: "convert it in one piece")
+    }
     try checkPipeline(pipeline, settings)
-    let times: PictureTimes
+    var times: PictureTimes
     do {
       times = try await PictureTimes.scan(files.input)
     } catch let error as PartError {
       throw PartError(error.kind, index?.renamed(error.message) ?? error.message, help: error.help)
     }
+    if let right { times = try times.shared(with: try await PictureTimes.scan(right), of: right) }
     let pictures = try pictures(of: times)
     let plan = try ConversionPlan(
-      x265: try ConversionPlan.installedX265(), input: absolute(input),
-      identity: try InputIdentity(path: input), output: absolute(output), pipeline: pipeline,
-      values: settings, creationTime: creationTime, times: times,
+      x265: try ConversionPlan.installedX265(),
+      input: try PlannedInput(path: absolute(input), named: input),
+      rightInput: try right.map { try PlannedInput(path: absolute($0), named: $0) },
+      output: absolute(output), pipeline: pipeline, values: settings, creationTime: creationTime,
+      times: times,
       cuts: PartCuts.cuts(
         pictures: pictures, rate: times.rate, partDuration: partDuration,
         keyframeDistance: Self.keyframeDistance), end: pictures.upperBound, isTwoPass: isTwoPass)
@@ -77,7 +90,7 @@ struct PlanMaker {
     let (from, until) = (number(range.from) ?? 0, number(range.until) ?? times.times.count)
     guard from < until else {
       throw PartError(
-        .final, "'\(input)' has no pictures from --from to --until",
+        .final, "'\(files.input)' has no pictures from --from to --until",
         help: "its last picture is at \(Double(times.times.last ?? 0) / 1e9) s")
     }
     return from..<until
@@ -88,6 +101,11 @@ struct PlanMaker {
       let name = String(setting.prefix { $0 != "=" })
       if Self.refused.contains(name) {
         throw PartError(.final, "'\(name)' cannot be set for a conversion in parts")
+      }
+      if name == "offset", setting != "offset=0s" {
+        throw PartError(
+          .final, "movies of two eyes that do not begin together cannot be converted in parts",
+          help: "convert them in one piece, without --work")
       }
       guard name == "bitrate", setting != "bitrate=0", !isTwoPass else { continue }
       throw PartError(
@@ -101,10 +119,13 @@ struct PlanMaker {
   /// Throws if the pipeline or its parameters have mistakes, or if it cannot be run in parts.
   private func checkPipeline(_ pipeline: String, _ settings: [String]) throws {
     let registry = Installation.prepare()
+    let inputs = files.other.map { ["left=\(files.input)", "right=\($0)"] }
     let loaded = try HostedPipeline.load(
       try Installation.path(ofPipeline: pipeline),
-      arguments: ["input=\(input)", "output=\(output)"] + settings, registry: registry)
-    try PartEncoder.checkRange(loaded.graph.withPicturesAlone(), pipeline)
+      arguments: (inputs ?? ["input=\(files.input)"]) + ["output=\(output)"] + settings,
+      registry: registry)
+    try PartEncoder.checkRange(
+      loaded.graph.withPicturesAlone(), pipeline, isOneMovie: inputs == nil)
   }
 
   private var temporaryFolder: String {
