@@ -10,14 +10,14 @@ struct PlanCommand: AsyncParsableCommand {
     discussion: """
       The number of parts is printed. Each is encoded by 'gst-spatial part FOLDER NUMBER', in any \
       order, on any machine that sees the folder and the movie; 'gst-spatial join FOLDER' makes \
-      the movie of them. Planning again changes nothing.
+      the movie of them. Planning again changes nothing. Of two files, one for each eye, the left \
+      one comes first.
 
       EXAMPLES
         gst-spatial plan side-by-side.mp4 spatial.mov --work parts
         gst-spatial plan side-by-side.mp4 spatial.mov --work w --parts 60s quality=20
         gst-spatial plan side-by-side.mp4 spatial.mov --work parts --until 0.6
         gst-spatial plan side-by-side.mp4 b.mov --work w --two-pass bitrate=900
-        gst-spatial plan left.mp4 right.mp4 spatial.mov --work parts
 
       With --two-pass, 'gst-spatial part FOLDER NUMBER --measure' comes first, for each part; when \
       all parts have been measured, each is encoded with the bits that it needs.
