@@ -57,6 +57,9 @@ struct EyePairer {
   private let counts: Locked<PairingCounts>
   private var pairing = PairedFrames()
   private var clocks = EyeClocks()
+  private var coded = CodedPairs()
+  private var lossPace = WarningPace()
+  private var lossWarning: ElementError?
   /// Number of dropped frames already reported to the application.
   private var reported: UInt64
   private var hasWarned = false
@@ -72,8 +75,8 @@ struct EyePairer {
   ///
   /// - Parameters:
   ///   - frameDuration: nil if unknown.
-  ///   - isExact: whether to throw instead of dropping a frame without a partner, because other
-  ///     frames may refer to it.
+  ///   - isExact: whether other frames may refer to one without a partner: then both eyes continue
+  ///     with their next keyframes if a source is live, and it is an error otherwise.
   mutating func next(
     _ left: AggregatorPad, _ right: AggregatorPad, frameDuration: ClockTime?, isExact: Bool = false
   ) throws -> Step {
@@ -81,8 +84,12 @@ struct EyePairer {
     guard gaps.isEmpty else { return .nothing }
     switch (left.peek(), right.peek()) {
     case (nil, nil): return left.isAtEnd || right.isAtEnd ? .end : .nothing
-    case (.some, nil): drop(left, of: .left)
-    case (nil, .some): drop(right, of: .right)
+    case (.some, nil):
+      drop(left, of: .left)
+      coded.lose()
+    case (nil, .some):
+      drop(right, of: .right)
+      coded.lose()
     case (.some(let one), .some(let other)):
       var times = (left: left.runningTime(one), right: right.runningTime(other))
       if !isExact {
@@ -95,10 +102,12 @@ struct EyePairer {
       let decision = pairing.decide(
         left: times.left, right: times.right, frameDuration: frameDuration ?? one.duration, settings
       )
+      if isExact, let lost = try leftOut(decision, left, right, times) {
+        for eye in lost { drop(eye == .left ? left : right, of: eye) }
+        return .nothing
+      }
       switch decision {
-      case .drop(let eye):
-        if isExact { throw Self.mismatch(times) }
-        drop(eye == .left ? left : right, of: eye)
+      case .drop(let eye): drop(eye == .left ? left : right, of: eye)
       case .pair:
         let pair = Pair(
           left: Frame(buffer: one, segment: left.segment, shift: clocks.shift(of: .left)),
@@ -109,6 +118,36 @@ struct EyePairer {
       }
     }
     return .nothing
+  }
+
+  /// Returns the eyes whose next coded pictures are left out; nil for a pair.
+  ///
+  /// - Throws: an ``ElementError`` if a picture is missing that no live source has lost.
+  private mutating func leftOut(
+    _ decision: PairedFrames.Decision, _ left: AggregatorPad, _ right: AggregatorPad,
+    _ times: (left: RunningTime?, right: RunningTime?)
+  ) throws -> [Eye]? {
+    func picture(_ pad: AggregatorPad, _ time: RunningTime?) -> CodedPairs.Picture {
+      CodedPairs.Picture(
+        time: time, isKeyframe: pad.peek().map { !$0.flags.contains(.deltaUnit) } ?? false)
+    }
+    let before = coded.lostCount
+    let result = coded.decide(
+      decision, left: picture(left, times.left), right: picture(right, times.right))
+    if coded.lostCount > before {
+      guard [left, right].contains(where: { $0.peerLatency?.isLive ?? false }) else {
+        throw Self.mismatch(times)
+      }
+      let time = max(times.left ?? 0, times.right ?? 0)
+      for pad in [left, right] { pad.push(.forceKeyUnit(at: time)) }
+      if lossPace.allows(at: time) {
+        lossWarning = ElementError(
+          .failedStream,
+          "Coded pictures of an eye are missing (\(coded.lostCount) times so far); both eyes "
+            + "continue with their next keyframes.")
+      }
+    }
+    return if case .drop(let eyes) = result { eyes } else { nil }
   }
 
   /// Returns the time that is added to the running times of an eye's frames, whose clock has jumped
@@ -141,6 +180,7 @@ struct EyePairer {
   /// were more; else nil.
   mutating func warning(isFinal: Bool = false) -> ElementError? {
     let counted = counts.current
+    if let lossWarning = lossWarning.take() { return lossWarning }
     guard counted.dropped > reported, !hasWarned || isFinal else { return clocks.takeWarning() }
     reported = counted.dropped
     hasWarned = true
