@@ -293,7 +293,8 @@ let package = Package(
     .testTarget(
       name: "StereoMediaTests",
       dependencies: [
-        "GStreamer", "ISOBMFF", "PipelineHost", "SpatialElements", "StereoMedia", "StereoVideo",
+        "GStreamer", "GStreamerCheck", "ISOBMFF", "PipelineHost", "SpatialElements", "StereoMedia",
+        "StereoVideo",
         "TestKit",
       ],
       swiftSettings: unoptimized),

@@ -239,21 +239,3 @@ struct StereoPackTests {
     CustomMeta("GstStereoViewMeta").fields(of: buffer)?.string("eye")
   }
 }
-
-/// Takes the timestamps from some of a pad's buffers.
-private final class TimeRemover: BufferFilter {
-  private let places: Set<Int>
-  private var count = 0
-
-  init(_ places: Set<Int>) { self.places = places }
-
-  func take(_ buffer: Buffer) -> Buffer? {
-    defer { count += 1 }
-    guard places.contains(count) else { return buffer }
-    let copy = buffer.copied()
-    copy.pts = nil
-    return copy
-  }
-
-  func take(_ event: Event) -> Buffer? { nil }
-}

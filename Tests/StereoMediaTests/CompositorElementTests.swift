@@ -2,7 +2,9 @@
 
 import Foundation
 import GStreamer
+import GStreamerCheck
 import StereoMedia
+import StereoVideo
 import TestKit
 import Testing
 
@@ -68,6 +70,32 @@ struct CompositorElementTests {
     let own = try await StereoReader(StereoMovie(one)).reduce(into: []) { $0.append($1) }
     let shown = try zip(frames, own).map { !same(try $0.right.pixels(), try $1.right.pixels()) }
     #expect(shown.prefix(6).allSatisfy { $0 } && !shown.suffix(34).contains(true))
+  }
+
+  @Test("frames without timestamps follow those before them")
+  func missingTimes() async throws {
+    let name = name("times")
+    try await StereoElements.compositor(name, beside)
+    let pipeline = try Pipeline(
+      parsing: "videotestsrc num-buffers=8 ! "
+        + "video/x-raw,format=I420,width=64,height=64,framerate=25/1 ! queue ! c.mono_0 "
+        + "\(name) name=c ! fakesink name=sink")
+    pipeline.element(named: "c")?.staticPad("mono_0")?.addFilter(TimeRemover([0, 3, 4, 7]))
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    let warnings = Locked<[String]>([])
+    pipeline.setState(.playing)
+    defer { pipeline.setState(.null) }
+    for await message in pipeline.bus.messages {
+      if case .warning(let failure) = message.content {
+        warnings.withLock { $0.append(failure.message) }
+      }
+      if case .error(let failure) = message.content { throw failure }
+      if case .endOfStream = message.content { break }
+    }
+    // Both eyes of each frame, one after the other.
+    #expect(tap.buffers.map(\.buffer.pts) == (0..<16).map { 20 * .millisecond * $0 })
+    let told = warnings.current
+    #expect(told.count { $0.contains("had no timestamp (1 so far)") } == 1, "\(told)")
   }
 
   private actor Log {

@@ -25,6 +25,8 @@ struct MixerSource {
   /// A frame taken from the pads but not shown yet.
   private(set) var next: Shown?
   private(set) var isAtEnd = false
+  private var missing = MissingTimes()
+  private var missingWarning: ElementError?
 
   init(_ pairs: EyePairer) { self.pairs = pairs }
 
@@ -44,7 +46,7 @@ struct MixerSource {
       switch try pairs.next(left, right, frameDuration: rate.flatMap(\.frameDuration)) {
       case .nothing: break
       case .end: isAtEnd = true
-      case .pair(let pair): next = try Shown(pair, caps[left.name], caps[right.name])
+      case .pair(let pair): next = try shown(pair, caps[left.name], caps[right.name])
       }
     case .mono(let pad):
       guard !pad.dropGap() else { return }
@@ -53,9 +55,24 @@ struct MixerSource {
         return
       }
       let frame = EyePairer.Frame(buffer: buffer, segment: pad.segment)
-      next = try Shown(
+      next = try shown(
         EyePairer.Pair(left: frame, right: frame), caps[pad.name], caps[pad.name])
     }
+  }
+
+  /// Returns the frames as they are shown; those without a timestamp follow the ones before them.
+  ///
+  /// - Throws: an ``ElementError`` if they are not raw, or if neither times nor the frame rate say
+  ///   when they are shown.
+  private mutating func shown(_ pair: EyePairer.Pair, _ left: Caps?, _ right: Caps?) throws -> Shown
+  {
+    guard let shown = try Shown(pair, left, right, after: current) else {
+      throw MissingTimes.unknown
+    }
+    if pair.timed.runningTime == nil, let warning = missing.note(at: shown.runningTime) {
+      missingWarning = warning
+    }
+    return shown
   }
 
   /// Makes the next frame the current one.
@@ -74,23 +91,37 @@ struct MixerSource {
   }
 
   /// Returns a warning about dropped frames; nil for none.
-  mutating func warning() -> ElementError? { pairs.warning(isFinal: isAtEnd) }
+  mutating func warning() -> ElementError? {
+    missingWarning.take() ?? pairs.warning(isFinal: isAtEnd)
+  }
 }
 
 extension MixerSource.Shown {
-  fileprivate init(_ pair: EyePairer.Pair, _ left: Caps?, _ right: Caps?) throws {
+  /// - Parameter last: the frame before this one.
+  /// - Returns: nil if it is not known when the frame is shown.
+  fileprivate init?(
+    _ pair: EyePairer.Pair, _ left: Caps?, _ right: Caps?, after last: Self?
+  ) throws {
     guard let left, let right, let leftInfo = VideoInfo(left), let rightInfo = VideoInfo(right)
     else {
       throw ElementError(.format, "Only raw video in system memory can be composed.")
     }
     let frame = pair.timed
-    guard let time = frame.buffer.pts, let runningTime = frame.runningTime else {
-      throw ElementError(.failedStream, "A frame has no timestamp.")
+    if let time = frame.buffer.pts, let runningTime = frame.runningTime {
+      (self.time, segment, self.runningTime) = (time, frame.segment, runningTime)
+    } else if let last {
+      guard let step = last.duration else { return nil }
+      (time, segment, runningTime) = (last.time + step, last.segment, last.runningTime + step)
+    } else {
+      guard leftInfo.frameRate.frameDuration != nil,
+        let start = frame.segment.signedRunningTime(frame.segment.start)
+      else { return nil }
+      (time, segment, runningTime) = (frame.segment.start, frame.segment, start)
     }
     (self.left, self.right) = (
       RawEye(pair.left.buffer, leftInfo), RawEye(pair.right.buffer, rightInfo)
     )
-    (caps, self.time, segment, self.runningTime) = (left, time, frame.segment, runningTime)
+    caps = left
     duration = frame.buffer.duration ?? leftInfo.frameRate.frameDuration
   }
 
