@@ -82,7 +82,7 @@ extension MVHEVCMux.Streaming {
     let isAhead =
       Eye(rawValue: name) != nil
       ? eyes?.input.isAhead(time, on: pad)
-      : inputs.first { $0.name == name }?.mender.isAhead(time, isEarly: pad.isEarly)
+      : inputs.first { $0.name == name }?.mender.isAhead(time, pad.arrival)
     return isAhead ?? false ? .min : time + shift(of: name)
   }
 

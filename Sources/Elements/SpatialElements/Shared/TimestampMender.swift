@@ -153,13 +153,11 @@ struct TimestampMender {
     return times.decode > now + Self.farthest
   }
 
-  /// Whether the next buffer's times have jumped ahead, so that nothing is to wait until then.
-  ///
-  /// - Parameter isEarly: whether a buffer of this time has come from a live source more than
-  ///   ``farthest`` before it.
-  func isAhead(_ told: RunningTime, isEarly: (RunningTime) -> Bool) -> Bool {
+  /// Whether the times of the next buffer, which comes now, have jumped ahead, so that nothing is
+  /// to wait until then.
+  func isAhead(_ told: RunningTime, _ now: Arrival) -> Bool {
     guard let last, kind != .other, told + shift > last.decode + Self.farthest else { return false }
-    return isEarly(told + shift)
+    return now.isEarly(told + shift)
   }
 
   /// Returns the shift that lets a stream continue after the last buffer and a silence.

@@ -122,15 +122,14 @@ final class StereoInput {
   /// nil if it is not known before. Without a time, a raw frame follows the last one.
   func placed(_ time: RunningTime?, on pad: AggregatorPad) -> RunningTime? {
     guard !isCoded else { return time.map { $0 + mender.shift } }
-    return times.placed(
-      time, frameDuration: streams[baseEye]?.frameDuration, isEarly: pad.isEarly) ?? time
+    return times.placed(time, frameDuration: streams[baseEye]?.frameDuration, pad.arrival) ?? time
   }
 
   /// Whether the time of a pad's next frame has jumped ahead, so that nothing waits until then.
   func isAhead(_ time: RunningTime, on pad: AggregatorPad) -> Bool {
     let time = time + (Eye(rawValue: pad.name).map(pairs.shift) ?? 0)
-    guard !isCoded else { return mender.isAhead(time, isEarly: pad.isEarly) }
-    return times.isAhead(time + times.shift, isEarly: pad.isEarly)
+    guard !isCoded else { return mender.isAhead(time, pad.arrival) }
+    return times.isAhead(time + times.shift, pad.arrival)
   }
 
   /// Takes the next frames from the two pads. Each pad has a frame, is at EOS, or is silent.
@@ -165,7 +164,7 @@ final class StereoInput {
     let partnersTime = other.runningTime.map { baseEye == .left ? $0 + offset : $0 - offset }
     let time = base.runningTime ?? partnersTime
     guard isCoded else {
-      return try times.next(time, frameDuration: frameDuration, isEarly: pad.isEarly)
+      return try times.next(time, frameDuration: frameDuration, pad.arrival)
         .map { TimestampMender.Times(presentation: $0, decode: $0) }
     }
     guard time != nil || mender.hasBegun else {
@@ -180,9 +179,8 @@ final class StereoInput {
     let mended = mender.mend(
       presentation: time, decode: base.buffer.dts.flatMap { base.segment.signedRunningTime($0) },
       duration: base.buffer.duration ?? frameDuration,
-      isKeyframe: !base.buffer.flags.contains(.deltaUnit), with: &jump,
-      now: pad.currentRunningTime.map(RunningTime.init(clamping:)),
-      isLive: { pad.peerLatency?.isLive ?? false })
+      isKeyframe: !base.buffer.flags.contains(.deltaUnit), with: &jump, now: pad.arrival.time,
+      isLive: pad.arrival.isLive)
     if mender.counts != before, pace.allows(at: mended?.presentation ?? .min) {
       hasMended = true
     }
@@ -234,12 +232,6 @@ final class StereoInput {
     maker = made
     return try made.make(pair)
   }
-}
-
-extension AggregatorPad {
-  /// Whether data of this running time has come from a live source so long before that time that
-  /// its clock must have jumped.
-  func isEarly(_ time: RunningTime) -> Bool { isEarly(time, by: TimestampMender.farthest) }
 }
 
 /// Frames of both eyes that show the same instant.

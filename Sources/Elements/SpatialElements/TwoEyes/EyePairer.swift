@@ -94,7 +94,7 @@ struct EyePairer {
       var times = (left: left.runningTime(one), right: right.runningTime(other))
       if !isExact {
         clocks.note(left: times.left, right: times.right, offset: settings.rightEyeOffset) {
-          ($0 == .left ? left : right).isEarly($1, by: EyeClocks.limit)
+          ($0 == .left ? left : right).arrival.isEarly($1, by: EyeClocks.limit)
         }
         times.left = times.left.map { $0 + clocks.shift(of: .left) }
         times.right = times.right.map { $0 + clocks.shift(of: .right) }
@@ -200,12 +200,6 @@ struct EyePairer {
 }
 
 extension AggregatorPad {
-  /// Whether data of this running time has come from a live source long before that time.
-  func isEarly(_ time: RunningTime, by limit: RunningTime) -> Bool {
-    guard let now = currentRunningTime else { return false }
-    return time - RunningTime(clamping: now) >= limit && peerLatency?.isLive ?? false
-  }
-
   /// The running time of a buffer; nil if it has no timestamp.
   func runningTime(_ buffer: Buffer) -> RunningTime? {
     (buffer.pts ?? buffer.dts).flatMap { segment.signedRunningTime($0) }
