@@ -58,6 +58,12 @@ struct SilenceTests {
     let lists = try names.map { try disk.playlist("\($0)/index.m3u8") }
     let first = lists[0]
     for (name, list) in zip(names, lists) {
+      if disk.files["\(name)/iframe.m3u8"] != nil {
+        let keyframes = try disk.playlist("\(name)/iframe.m3u8")
+        for (one, next) in zip(keyframes.segments, keyframes.segments.dropFirst()) {
+          #expect(one.map == next.map || next.startsDiscontinuity, "\(name): \(keyframes.text)")
+        }
+      }
       #expect(list.targetDuration == first.targetDuration)
       #expect(abs(list.segments.count - first.segments.count) <= 1, "\(name): \(list.text)")
       let promised = Int64(list.targetDuration) * second + second / 2
@@ -236,6 +242,36 @@ struct SilenceTests {
     let tenths = disk.keyframes.map { Int(($0 + 50_000_000) / 100_000_000) }
     // The second segment has none at 4 s; the one at 5.5 s begins the third.
     #expect(tenths == [20, 40, 50, 75] || tenths == [20, 40, 51, 75], "\(tenths)")
+  }
+
+  @Test("the discontinuity of a gap is in the list of keyframes as well")
+  func keyframesAfterGap() throws {
+    var packager = Packager<[UInt8]>(settings(parts: false))
+    packager.date = 0
+    let disk = Disk()
+    let leader = try packager.add(video("video_0"))
+    let other = try packager.add(mono)
+    for (index, sample) in pictures(30 * 12, gop: 60).enumerated() {
+      // Both change at the second segment, which begins without a keyframe of the other one.
+      if index == 60 {
+        for track in [leader, other] {
+          try packager.replace(track, by: track == other ? mono : video("video_0"))
+        }
+      }
+      try packager.append(sample, to: leader)
+      var late = sample
+      late.isSync = sample.isSync && index != 60
+      try packager.append(late, to: other)
+      try disk.take(&packager)
+    }
+    for index in [leader, other] { try packager.end(index) }
+    try disk.take(&packager)
+    let list = try disk.playlist("v/index.m3u8")
+    #expect(
+      list.segments.map(\.isGap) == [false, true, false, false, false, false], "\(list.text)")
+    try check(disk, ["video_0", "v"])
+    let keyframes = try disk.playlist("v/iframe.m3u8")
+    #expect(keyframes.segments.map(\.startsDiscontinuity) == [false, true, false, false, false])
   }
 
   @Test("a change of format that is lost with the samples after it is there on the return")

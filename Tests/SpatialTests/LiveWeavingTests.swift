@@ -51,8 +51,9 @@ struct LiveWeavingTests {
     let element = try #require(pipeline.element(named: "x"))
     try #require(pipeline.setState(.playing))
     defer { pipeline.setState(.null) }
-    for (number, name) in ["left", "right"].enumerated() {
-      let source = try TestSource(feeding: element, name)
+    // Both pads are there before data comes.
+    let sources = try ["left", "right"].map { try TestSource(feeding: element, $0) }
+    for (number, source) in sources.enumerated() {
       let pictures = eyes[number]
       let dropped = lost[number]
       var segment = Segment()

@@ -12,6 +12,20 @@ extension RenditionTrack {
     iFrameBitRate.raiseTargetDuration(to: seconds)
   }
 
+  /// Lists the keyframes of a segment in the I-frame playlist. A segment without any hands its
+  /// discontinuity on to the next one, as a gap does that begins at one.
+  mutating func listKeyframes(of segment: MediaSegment) {
+    guard iFrames != nil else { return }
+    startsKeyframeDiscontinuity = startsKeyframeDiscontinuity || segment.startsDiscontinuity
+    for (entry, size) in Self.keyframes(of: segment, in: chunks) {
+      var entry = entry
+      entry.startsDiscontinuity = startsKeyframeDiscontinuity
+      startsKeyframeDiscontinuity = false
+      iFrames?.append(entry)
+      iFrameBitRate.add(bytes: size, duration: entry.duration)
+    }
+  }
+
   /// Announces no more parts, and marks the playlists as ended if they are final.
   mutating func endPlaylists(isFinal: Bool) {
     playlist.preloadHint = nil

@@ -30,6 +30,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var end = Int64.min
   var playlist: MediaPlaylist
   var iFrames: MediaPlaylist?
+  /// Whether the next entry of that playlist starts a discontinuity.
+  var startsKeyframeDiscontinuity = false
   var bitRate: BitRate
   var iFrameBitRate: BitRate
   /// Periods between discontinuities that have listed segments; the last one is open.
@@ -366,10 +368,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       writeSegment(from: first, until: end, to: &outputs)
       bitRate.add(bytes: chunks.reduce(0) { $0 + $1.fragment.size }, duration: duration)
     }
-    for (entry, size) in iFrames == nil ? [] : Self.keyframes(of: segment, in: chunks) {
-      iFrames?.append(entry)
-      iFrameBitRate.add(bytes: size, duration: entry.duration)
-    }
+    listKeyframes(of: segment)
     let startUnits =
       chunks.first?.fragment.parts.first?.decodeTime
       ?? UInt64(clamping: clock.units(first))

@@ -32,7 +32,6 @@ extension RenditionTrack {
       let prefix = chunk.fragment.indexOffset - chunk.fragment.offset
       let size = chunk.fragment.size - prefix
       var entry = segment
-      entry.startsDiscontinuity = segment.startsDiscontinuity && index == 0
       // Each is shown until the next one.
       entry.duration =
         chunk.duration
