@@ -294,8 +294,7 @@ let package = Package(
       name: "StereoMediaTests",
       dependencies: [
         "GStreamer", "GStreamerCheck", "ISOBMFF", "PipelineHost", "SpatialElements", "StereoMedia",
-        "StereoVideo",
-        "TestKit",
+        "StereoVideo", "TestKit",
       ],
       swiftSettings: unoptimized),
     .testTarget(

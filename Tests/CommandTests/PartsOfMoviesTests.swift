@@ -113,6 +113,9 @@ struct PartsOfMoviesTests {
     let late = try Command.run(
       ["plan", "l.mp4", "late.mp4", "b.mov", "--work", "v"] + settings, in: folder)
     #expect(late.status == 2 && late.errors.contains("and that of 'late.mp4' at"), "\(late.errors)")
+    let url = try Command.run(
+      ["plan", "l.mp4", "http://127.0.0.1:1/r.mp4", "b.mov", "--work", "v"], in: folder)
+    #expect(url.status == 2 && url.errors.contains("download it first"), "\(url.errors)")
     // What has changed since is noticed, whichever eye it is.
     let planned = try Command.run(
       ["plan", "l.mp4", "r.mp4", "c.mov", "--work", "u"] + settings, in: folder)

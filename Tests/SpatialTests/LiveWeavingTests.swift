@@ -67,7 +67,7 @@ struct LiveWeavingTests {
       }
     }
     let warnings = try await messages(of: pipeline).warnings
-    #expect(warnings.contains { $0.contains("continue with their next keyframes") }, "\(warnings)")
+    #expect(warnings.contains { $0.contains("continue with the next keyframes") }, "\(warnings)")
     let video = try MovieFile(folder.path("a.mov")).video()
     #expect(video.samples.count == Self.count - missing.count)
     // Both eyes, by FFmpeg, which names pictures whose references are missing.

@@ -79,8 +79,8 @@ final class PartJoiner: ElementImplementation {
     throw FlowReturn.eos
   }
 
-  /// Takes all events, while the parts are pushed, too: a second segment would wait for their end,
-  /// and the input's other tracks after it.
+  /// Takes all events, also while the parts are pushed. A second segment would otherwise wait for
+  /// their end, and with it the input's other tracks, without which the parts are not taken.
   func handleStart(_ pad: Pad, _ event: Event) throws -> Bool {
     if case .endOfStream = event.kind { hasStarted.change { $0 = true } }
     return true

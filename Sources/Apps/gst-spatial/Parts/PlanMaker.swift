@@ -36,6 +36,11 @@ struct PlanMaker {
   /// - Throws: a ``PartError``, or the problems of the pipeline.
   func plan() async throws -> ConversionPlan {
     let (input, right) = (files.input, files.other)
+    if let right, let url = [input, right].first(where: MovieLocation.isURL) {
+      throw PartError(
+        .final, "'\(url)' is a URL: a movie for each eye is read from files alone",
+        help: "download it first")
+    }
     let index = MovieLocation.isURL(input) ? try RemoteIndex(input, in: temporaryFolder) : nil
     var files = files
     files.output = output

@@ -57,7 +57,9 @@ package struct CodedPairs {
       let early = [(Eye.left, left), (.right, right)].filter {
         $0.1.time.map { $0 < start } ?? false
       }
-      guard early.isEmpty else { return .drop(early.map(\.0)) }
+      // The times of a keyframe may have jumped.
+      let isOver = left.isKeyframe || right.isKeyframe
+      guard early.isEmpty || isOver else { return .drop(early.map(\.0)) }
       state = .whole
     }
     switch paired {

@@ -58,6 +58,8 @@ struct EyePairer {
   private var pairing = PairedFrames()
   private var clocks = EyeClocks()
   private var coded = CodedPairs()
+  /// Running time at which keyframes were requested last, since pictures have been left out.
+  private var requestTime: RunningTime?
   private var lossPace = WarningPace()
   private var lossWarning: ElementError?
   /// Number of dropped frames already reported to the application.
@@ -138,16 +140,30 @@ struct EyePairer {
       guard [left, right].contains(where: { $0.peerLatency?.isLive ?? false }) else {
         throw Self.mismatch(times)
       }
-      let time = max(times.left ?? 0, times.right ?? 0)
-      for pad in [left, right] { pad.push(.forceKeyUnit(at: time)) }
-      if lossPace.allows(at: time) {
-        lossWarning = ElementError(
-          .failedStream,
-          "Coded pictures of an eye are missing (\(coded.lostCount) times so far); both eyes "
-            + "continue with their next keyframes.")
-      }
     }
+    requestKeyframes(left, right, at: max(times.left ?? 0, times.right ?? 0))
     return if case .drop(let eyes) = result { eyes } else { nil }
+  }
+
+  /// While pictures are left out, requests keyframes of both eyes, at once and then every second,
+  /// and warns, once a minute.
+  private mutating func requestKeyframes(
+    _ left: AggregatorPad, _ right: AggregatorPad, at time: RunningTime
+  ) {
+    guard coded.isLost else {
+      requestTime = nil
+      return
+    }
+    if let requestTime, time >= requestTime, time - requestTime < RunningTime(clamping: .second) {
+      return
+    }
+    requestTime = time
+    for pad in [left, right] { pad.push(.forceKeyUnit(at: time)) }
+    guard lossPace.allows(at: time) else { return }
+    lossWarning = ElementError(
+      .failedStream,
+      "Coded pictures of an eye are missing (\(coded.lostCount) times so far); both eyes "
+        + "continue with the next keyframes that they have at the same time.")
   }
 
   /// Returns the time that is added to the running times of an eye's frames, whose clock has jumped
